@@ -43,8 +43,8 @@ func (c *Carried) within(only func(string) bool) {
 	}
 }
 
-// listed is what HEAD or an index has at a path: a file at stage 0, unless intent or conflict says
-// that the index has an entry of git add -N or one with conflict stages.
+// listed is what an index has at a path: a file at stage 0, unless intent or conflict says that it has an
+// entry of git add -N or one with conflict stages.
 type listed struct {
 	path             string
 	file             git.Entry
@@ -60,48 +60,22 @@ type carried struct {
 	left   bool // the recorded entry has no place beside those of HEAD
 }
 
-// carryStaged applies the difference between HEAD then and the index then to HEAD as it is after the
-// restore. The lists are sorted by path. Paths at which all three have the same file may be missing
-// from all of them. The result has one element for each path of the lists, also sorted.
-func carryStaged(then, index, after []listed) []carried {
-	var out []carried
-	for len(then)+len(index)+len(after) > 0 {
-		path := ""
-		for _, list := range [][]listed{then, index, after} {
-			if len(list) > 0 && (path == "" || list[0].path < path) {
-				path = list[0].path
-			}
-		}
-		next := func(list *[]listed) listed {
-			if len(*list) == 0 || (*list)[0].path != path {
-				return listed{path: path}
-			}
-			l := (*list)[0]
-			*list = (*list)[1:]
-			return l
-		}
-		out = append(out, carryEntry(next(&then), next(&index), next(&after)))
-	}
-	leaveOut(out)
-	return out
-}
-
 // carryEntry decides for one path: c is what HEAD had then, i what the index had, and h what HEAD has
 // after the restore.
-func carryEntry(c, i, h listed) carried {
-	out := carried{listed: i, staged: true, over: !sameFile(c.file, h.file)}
-	mergeable := regular(c.file.Mode) && regular(i.file.Mode) && regular(h.file.Mode)
+func carryEntry(c git.Entry, i listed, h git.Entry) carried {
+	out := carried{listed: i, staged: true, over: !sameFile(c, h)}
+	mergeable := regular(c.Mode) && regular(i.file.Mode) && regular(h.Mode)
 	switch {
 	case i.conflict:
-	case i.intent && c.file.Mode == 0 && h.file.Mode != 0, !i.intent && sameFile(c.file, i.file):
-		out.listed, out.staged = h, false
+	case i.intent && c.Mode == 0 && h.Mode != 0, !i.intent && sameFile(c, i.file):
+		out.listed, out.staged = listed{path: i.path, file: h}, false
 	case i.intent:
-	case mergeable && c.file.OID == i.file.OID:
-		out.file.OID = h.file.OID
-	case mergeable && c.file.Mode == i.file.Mode:
-		out.file.Mode = h.file.Mode
+	case mergeable && c.OID == i.file.OID:
+		out.file.OID = h.OID
+	case mergeable && c.Mode == i.file.Mode:
+		out.file.Mode = h.Mode
 	}
-	out.again = out.staged && (i.conflict || i.intent || !sameFile(out.file, h.file))
+	out.again = out.staged && (i.conflict || i.intent || !sameFile(out.file, h))
 	return out
 }
 
@@ -220,7 +194,7 @@ func (s *indexCarrier) treeAt(ctx context.Context, commit name.OID) (name.OID, e
 // three has a path's file of HEAD then, of the index then, and of HEAD after the restore.
 type three [3]git.Entry
 
-// carryFrom calls carryStaged with the files of three trees. Only directories that differ are read,
+// carryFrom calls carryAll with the files of three trees. Only directories that differ are read,
 // and none of HEAD if nothing was staged.
 func (s *indexCarrier) carryFrom(ctx context.Context, then name.OID, index *IndexState, after name.OID) ([]carried, error) {
 	staged, err := s.repo.Trees.Diff(ctx, then, index.Tree)
@@ -279,7 +253,9 @@ func (s *indexCarrier) carryListed(ctx context.Context, staged []string, index *
 	return all, nil
 }
 
-// carryAll calls carryStaged with the files at and what else the index has.
+// carryAll applies the difference between HEAD then and the index then to HEAD as it is after the
+// restore: to the files at, and to what else the index has. Paths at which all three have the same file
+// may be missing. The result is sorted by path.
 func carryAll(at map[string]three, index *IndexState) []carried {
 	intents, conflicts := setOf(index.IntentToAdd), setOf(index.unmerged())
 	for _, more := range []map[string]bool{intents, conflicts} {
@@ -287,19 +263,16 @@ func carryAll(at map[string]three, index *IndexState) []carried {
 			at[p] = three{at[p][0], {}, at[p][2]}
 		}
 	}
-	var lists [3][]listed
+	all := make([]carried, 0, len(at))
 	for _, p := range slices.Sorted(maps.Keys(at)) {
-		for n, file := range at[p] {
-			l := listed{path: p, file: file, intent: n == 1 && intents[p], conflict: n == 1 && conflicts[p]}
-			if file.Mode != 0 || l.intent || l.conflict {
-				lists[n] = append(lists[n], l)
-			}
-		}
+		t := at[p]
+		all = append(all, carryEntry(t[0], listed{p, t[1], intents[p], conflicts[p]}, t[2]))
 	}
-	return carryStaged(lists[0], lists[1], lists[2])
+	leaveOut(all)
+	return all
 }
 
-// carriedIndex makes an index state of what carryStaged returned. An entry that follows HEAD has
+// carriedIndex makes an index state of what carryAll returned. An entry that follows HEAD has
 // the flags that it has now, and a recorded entry has those that were recorded.
 func (s *indexCarrier) carriedIndex(ctx context.Context, all []carried, index, now *IndexState, after name.OID) (*IndexState, *Carried, error) {
 	said, ours, edits := &Carried{}, map[string]bool{}, map[string]git.Entry{}
