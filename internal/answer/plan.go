@@ -11,6 +11,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/verb/inspect"
 	"git-checkpoint/internal/verb/rollback"
 )
@@ -71,7 +72,7 @@ func (a Planned) text(p *page) {
 		return []render.Cell{cell(render.Warning, string(risk.Path)), say(risk.Reason)}
 	}))
 	p.paths("Left alone", render.Dim, r.Plan.Skipped)
-	unignored := p.enumeration(each(r.Plan.Unignored, func(u rollback.Unignored) string {
+	unignored := p.enumeration(each(r.Plan.Unignored, func(u snapshot.Unignored) string {
 		return string(u.Path) + when(u.Files > 0, " ("+render.Count(u.Files, "file", "files")+")")
 	}))
 	if unignored != "" {

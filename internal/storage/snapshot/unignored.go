@@ -7,14 +7,15 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 )
 
 // Unignored is a file, or a directory with a final slash and the number of files in it, that no
 // rule ignores any more after a restore.
 type Unignored struct {
-	Path  string
-	Files int // 0 for a file
+	Path  record.Path `json:"path"`
+	Files int         `json:"files,omitempty"` // 0 for a file
 }
 
 // Unignored returns what is ignored now and will not be after the restore, because it changes files
@@ -58,9 +59,9 @@ func (s *planner) Unignored(ctx context.Context, p *Plan) ([]Unignored, error) {
 	var out []Unignored
 	for _, g := range groups {
 		if n := counts[g]; n > 0 && strings.HasSuffix(g, "/") {
-			out = append(out, Unignored{g, n})
+			out = append(out, Unignored{record.Path(g), n})
 		} else if n > 0 {
-			out = append(out, Unignored{Path: g})
+			out = append(out, Unignored{Path: record.Path(g)})
 		}
 	}
 	return out, nil

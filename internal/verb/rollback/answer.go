@@ -82,7 +82,11 @@ func (r *fileMoves) describeFiles(ctx context.Context, a *Answer) (err error) {
 	if a.NotBroughtBack, err = r.leftOut(ctx); err != nil {
 		return err
 	}
-	if a.Plan.Unignored, err = unignored(ctx, r.s, r.plan); err != nil {
+	shot, err := r.s.Worktree()
+	if err != nil {
+		return err
+	}
+	if a.Plan.Unignored, err = shot.Unignored(ctx, r.plan); err != nil {
 		return err
 	}
 	if a.Others, err = r.others(ctx, a.Plan); len(a.Others) > 0 {

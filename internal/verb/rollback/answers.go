@@ -6,6 +6,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/threeway"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/verb/continuation"
 	"git-checkpoint/internal/verb/inspect"
 )
@@ -21,7 +22,7 @@ type PlanFiles struct {
 	Skipped []checkpoint.Path `json:"skipped"` // left alone, because a rule kept them out of captures
 	Unsaved []checkpoint.Path `json:"unsaved"` // of write and delete: their present content is in no checkpoint and no commit
 
-	Unignored []Unignored `json:"no_longer_ignored,omitempty"` // ignored now, and not afterwards
+	Unignored []snapshot.Unignored `json:"no_longer_ignored,omitempty"` // ignored now, and not afterwards
 }
 
 // Risk names a path and what about it is not restored.
