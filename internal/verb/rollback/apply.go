@@ -338,11 +338,11 @@ func recordMove(ctx context.Context, s *checkpoint.Service, meta checkpoint.Inte
 // applyState makes another checkpoint current and moves no file. The worktree is captured anyway:
 // the safety checkpoint keeps the state of the job for an undo.
 func (r *Plan) applyState(ctx context.Context, done *Answer) error {
-	is, err := captureNow(ctx, r.s, r.to.Session, nil)
+	cur, err := captureNow(ctx, r.s, r.to.Session, nil)
 	if err != nil {
 		return err
 	}
-	safety, err := r.makeSafety(ctx, create.SafetyRequest{Capture: is.cur})
+	safety, err := r.makeSafety(ctx, create.SafetyRequest{Capture: cur})
 	if err != nil {
 		return err
 	}

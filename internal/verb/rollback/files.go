@@ -156,7 +156,7 @@ func (r *target) moveFiles(ctx context.Context, got contents) (*fileMoves, error
 	}
 	hooks, moves := target.Keep, &fileMoves{target: r}
 	for range 2 { // a second time if ignored files have to be captured first
-		if moves.now, err = captureNow(ctx, r.s, r.to.Session, force); err != nil {
+		if moves.cur, err = captureNow(ctx, r.s, r.to.Session, force); err != nil {
 			return nil, err
 		}
 		if r.filesStay {
@@ -287,15 +287,15 @@ func (r *fileMoves) lacks(ctx context.Context, p string) (bool, error) {
 
 // captureNow captures the worktree as it is. Paths in force are captured although they are ignored, and
 // those in always although they are excluded.
-func captureNow(ctx context.Context, s *checkpoint.Service, session name.Session, force []string, always ...string) (now, error) {
+func captureNow(ctx context.Context, s *checkpoint.Service, session name.Session, force []string, always ...string) (*snapshot.Capture, error) {
 	rules := snapshot.Rules{Force: force, Always: always}
 	create.WatchIgnored(ctx, s, session, &rules)
 	cur, err := create.Take(ctx, s, rules)
 	if err != nil {
-		return now{}, err
+		return nil, err
 	}
 	// The rollback that the capture waited for may have been killed.
-	return now{cur, force}, checkpoint.RefuseHalf(s, cur)
+	return cur, checkpoint.RefuseHalf(s, cur)
 }
 
 // wrote returns the files that the rollbacks to be undone have written, with their content. The

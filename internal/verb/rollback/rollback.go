@@ -78,14 +78,8 @@ type undo struct {
 // is set.
 type fileMoves struct {
 	*target
-	now
-	plan *snapshot.Plan // nil for ModeState
-}
-
-// now is the worktree as it is.
-type now struct {
-	cur    *snapshot.Capture // its tree becomes that of the safety checkpoint
-	forced []string          // ignored paths that were captured too
+	cur  *snapshot.Capture // the worktree as it is; its tree becomes that of the safety checkpoint
+	plan *snapshot.Plan    // nil for ModeState
 }
 
 // isUndo reports whether this is an undo or a redo.

@@ -35,11 +35,11 @@ func unfinished(ctx context.Context, s *checkpoint.Service) (_ *snapshot.Restore
 		return nil, meta, nil, err
 	}
 	// Also what is ignored or excluded by now: it is moved again.
-	is, err := captureNow(ctx, s, meta.Session, staged.Paths(), staged.Paths()...)
+	cur, err := captureNow(ctx, s, meta.Session, staged.Paths(), staged.Paths()...)
 	if err != nil {
 		return nil, meta, nil, err
 	}
-	if err := refuseSkipped(is.cur, staged.Paths()); err != nil {
+	if err := refuseSkipped(cur, staged.Paths()); err != nil {
 		return nil, meta, nil, err
 	}
 	if err := staged.LockDatabases(); err != nil {
@@ -50,7 +50,7 @@ func unfinished(ctx context.Context, s *checkpoint.Service) (_ *snapshot.Restore
 		return nil, meta, nil, err
 	}
 	if _, err := create.Safety(ctx, s, create.SafetyRequest{
-		Session: meta.Session, Definition: def, Capture: is.cur, Message: messageBefore(ctx, s, st, meta) + ", half-way",
+		Session: meta.Session, Definition: def, Capture: cur, Message: messageBefore(ctx, s, st, meta) + ", half-way",
 	}); err != nil {
 		return nil, meta, nil, err
 	}
