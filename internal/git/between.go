@@ -55,6 +55,12 @@ func (l *Location) Below(p string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
+// Typed returns a path below the top of the worktree as it is typed in the working directory.
+func (l *Location) Typed(p string) string {
+	rel, _ := filepath.Rel(filepath.FromSlash("/"+l.Prefix), filepath.FromSlash("/"+p)) //nolint:errcheck // both are absolute
+	return filepath.ToSlash(rel)
+}
+
 // DiffMatching returns the set of paths that differ between two trees and that match pathspecs.
 // Pathspecs are relative to the directory where the user is; the returned paths are relative to the
 // top of the worktree.

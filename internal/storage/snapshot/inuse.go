@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -169,13 +168,9 @@ func (s *checkout) inUse(open map[string]string) error {
 	if len(open) == 0 {
 		return nil
 	}
-	typed := func(p string) string {
-		rel, _ := filepath.Rel(filepath.FromSlash("/"+s.repo.Prefix), filepath.FromSlash("/"+p)) //nolint:errcheck // both are absolute
-		return filepath.ToSlash(rel)
-	}
-	e := &InUseError{Top: typed(""), Open: map[string]string{}}
+	e := &InUseError{Top: s.repo.Typed(""), Open: map[string]string{}}
 	for p, by := range open {
-		e.Open[typed(p)] = by
+		e.Open[s.repo.Typed(p)] = by
 	}
 	return e
 }

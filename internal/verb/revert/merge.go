@@ -3,7 +3,6 @@ package revert
 import (
 	"context"
 	"maps"
-	"path/filepath"
 	"slices"
 
 	"git-checkpoint/internal/core/author"
@@ -322,13 +321,4 @@ func (r *reverting) otherIn(ctx context.Context, e *journal.Entry, taken *differ
 		add(c.Path, who)
 	}
 	return nil
-}
-
-// typed returns a path as it is typed in the current directory.
-func (r *reverting) typed(path string) string {
-	rel, err := filepath.Rel(filepath.FromSlash("/"+r.s.Repo.Prefix), filepath.FromSlash("/"+path))
-	if err != nil {
-		return path
-	}
-	return rel
 }

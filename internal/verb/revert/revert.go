@@ -297,7 +297,7 @@ func (r *reverting) without() string {
 	words := []string{r.command(), "--"}
 	for _, f := range r.done.Files {
 		if f.How == threeway.Restored || f.How == threeway.Merged {
-			words = append(words, name.Quoted(r.typed(string(f.Path))))
+			words = append(words, name.Quoted(r.s.Repo.Typed(string(f.Path))))
 		}
 	}
 	if len(words) == 2 {
