@@ -301,7 +301,7 @@ func (r *Restore) removeEmpty(dir string) error {
 func (r *Restore) removeEmptied() {
 	deepest := func(a, b string) int { return len(b) - len(a) }
 	for _, d := range slices.SortedFunc(maps.Keys(r.intent.Directories), deepest) {
-		if _, stood := r.intent.NewModes[d+"/"]; !stood && !r.intent.Parents[d] && !covers(d, path.Clean(r.worktree.repo.Prefix)) {
+		if _, stood := r.intent.NewModes[d+"/"]; !stood && !r.intent.Parents[d] && !Covers(d, path.Clean(r.worktree.repo.Prefix)) {
 			r.worktree.files.RemoveDir(d) //nolint:errcheck // it is not empty
 		}
 	}

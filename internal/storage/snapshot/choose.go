@@ -116,7 +116,7 @@ func (c *Capture) cannotTake(scan Scan) {
 // left returns the path in Leave that is p or a directory above p, and "" if there is none.
 func (s *chooser) left(p string) string {
 	for _, l := range s.Leave {
-		if p == l || strings.HasPrefix(p, l+"/") {
+		if Covers(l, p) {
 			return l
 		}
 	}

@@ -316,7 +316,7 @@ func (s *planner) holds(file string, want git.Entry, raw name.OID) bool {
 // Otherwise the path is listed as kept.
 func (p *Plan) blocked(c git.Change) {
 	for _, sk := range p.Target.Skipped {
-		if covers(sk, c.Path) {
+		if Covers(sk, c.Path) {
 			p.Kept = append(p.Kept, c.Path) // it was left out of the target
 			return
 		}
@@ -326,10 +326,10 @@ func (p *Plan) blocked(c git.Change) {
 		return
 	}
 	for _, sk := range p.Cur.Skipped {
-		if sk.Reason == ReasonExcluded && covers(sk.Path, c.Path) {
+		if sk.Reason == ReasonExcluded && Covers(sk.Path, c.Path) {
 			break // it stays as it is
 		}
-		if covers(sk.Path, c.Path) || covers(c.Path, strings.TrimSuffix(sk.Path, "/")) {
+		if Covers(sk.Path, c.Path) || Covers(c.Path, strings.TrimSuffix(sk.Path, "/")) {
 			p.Collisions = append(p.Collisions, Collision{Path: strings.TrimSuffix(sk.Path, "/"), Reason: sk.Reason})
 			return
 		}
@@ -337,8 +337,8 @@ func (p *Plan) blocked(c git.Change) {
 	p.Kept = append(p.Kept, c.Path)
 }
 
-// covers reports whether skipped, with or without a final slash, is p or a directory above it.
-func covers(skipped, p string) bool {
+// Covers reports whether skipped, with or without a final slash, is p or a directory above it.
+func Covers(skipped, p string) bool {
 	skipped = strings.TrimSuffix(skipped, "/")
 	return p == skipped || strings.HasPrefix(p, skipped+"/")
 }
@@ -484,7 +484,7 @@ func (s *planner) mixIndex(ctx context.Context, p *Plan, now, then *IndexState) 
 	}
 	edits := map[string]git.Entry{}
 	for _, c := range changes {
-		if p.Scope.Only(c.Path) && (c.New.Mode == 0 || !slices.ContainsFunc(stay, func(q string) bool { return covers(q, c.Path) || covers(c.Path, q) })) {
+		if p.Scope.Only(c.Path) && (c.New.Mode == 0 || !slices.ContainsFunc(stay, func(q string) bool { return Covers(q, c.Path) || Covers(c.Path, q) })) {
 			edits[c.Path] = c.New
 		}
 	}

@@ -262,7 +262,7 @@ func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*diffe
 	for _, c := range changes {
 		who := did.Who(record.Path(c.Path))
 		switch {
-		case !r.wanted(c.Path) || slices.ContainsFunc(leftOut, func(p string) bool { return covers(p, c.Path) }):
+		case !r.wanted(c.Path) || slices.ContainsFunc(leftOut, func(p string) bool { return snapshot.Covers(p, c.Path) }):
 		case own(who):
 			d.changes = append(d.changes, c)
 			if who.By == author.During {
@@ -315,12 +315,6 @@ func safetyOf(f *checkpoint.Found) *journal.Entry {
 		}
 	}
 	return nil
-}
-
-// covers reports whether a path that was left out, which may end in a slash, is p or above it.
-func covers(leftOut, p string) bool {
-	leftOut = strings.TrimSuffix(leftOut, "/")
-	return p == leftOut || strings.HasPrefix(p, leftOut+"/")
 }
 
 // before returns the files before a checkpoint, and whether HEAD has moved in between.

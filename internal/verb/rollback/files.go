@@ -269,7 +269,7 @@ func (r *fileMoves) hasDatabase(ctx context.Context, p string) bool {
 
 // lacks reports whether the target does not have a path, and the plan leaves what is there alone.
 func (r *fileMoves) lacks(ctx context.Context, p string) (bool, error) {
-	below := func(at string) bool { return at == p || strings.HasPrefix(at, p+"/") }
+	below := func(at string) bool { return snapshot.Covers(p, at) }
 	if !slices.ContainsFunc(r.plan.Kept, below) || slices.ContainsFunc(r.plan.Ops, func(o snapshot.Op) bool { return below(o.Path) }) {
 		return false, nil
 	}
@@ -278,10 +278,7 @@ func (r *fileMoves) lacks(ctx context.Context, p string) (bool, error) {
 			return false, err
 		}
 	}
-	leftOut := func(sk record.Skipped) bool {
-		at := strings.TrimSuffix(string(sk.Path), "/")
-		return below(at) || strings.HasPrefix(p, at+"/")
-	}
+	leftOut := func(sk record.Skipped) bool { return below(string(sk.Path)) || snapshot.Covers(string(sk.Path), p) }
 	return !slices.ContainsFunc(r.record.Snapshot.Skipped, leftOut), nil
 }
 
