@@ -82,10 +82,33 @@ func exists(files []string) bool {
 
 // keepRawOf compares files that git converts with what git would check out for them, and adds
 // those that differ to c.Raw. index is a private index that has entries, the entries of these files;
-// files without one are left out.
+// files without one are left out. If both are equal, and the blob has the same bytes too, an external filter
+// did nothing. A pointer whose content is not here is then listed as at risk.
 func (s *converter) keepRawOf(ctx context.Context, index string, affected []filtered, entries map[string]git.Entry, c *Capture) error {
 	affected = slices.DeleteFunc(affected, func(f filtered) bool { return entries[f.path].Mode == 0 })
-	if len(affected) == 0 {
+	return s.compareSmudged(ctx, index, pathsOf(affected), func(i int, data []byte, same bool) error {
+		f := affected[i]
+		if same {
+			if f.filter && git.HashObject(s.repo.Format, "blob", data) == entries[f.path].OID && s.standsForNothingHere(data) {
+				c.AtRisk = append(c.AtRisk, Skip{Path: f.path, Reason: "its filter returns the stored form; the content that this stands for is not kept here"})
+			}
+			return nil
+		}
+		// The bytes differ, or git could not check the file out at all.
+		oid, err := s.repo.Objects.Write(ctx, "blob", data)
+		if err != nil {
+			return fmt.Errorf("keep the bytes of %q: %w", f.path, err)
+		}
+		c.Raw[f.path] = oid
+		c.New = append(c.New, oid)
+		return nil
+	})
+}
+
+// compareSmudged checks paths out of a private index into temporary files, and calls each with the bytes of
+// every file that is here, and whether git made the same of its blob.
+func (s *converter) compareSmudged(ctx context.Context, index string, paths []string, each func(i int, data []byte, same bool) error) error {
+	if len(paths) == 0 {
 		return nil
 	}
 	dir, err := os.MkdirTemp(s.scratch, "tmp-smudge-")
@@ -93,43 +116,26 @@ func (s *converter) keepRawOf(ctx context.Context, index string, affected []filt
 		return fmt.Errorf("make a directory: %w", err)
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // disposable, swept by age
-	made, _, err := s.smudge(ctx, index, dir, pathsOf(affected))
+	made, _, err := s.smudge(ctx, index, dir, paths)
 	if err != nil {
 		return err
 	}
-	for _, f := range affected {
-		if err := s.compareSmudged(ctx, f, entries[f.path], made[f.path], c); err != nil {
+	for i, p := range paths {
+		data, info, err := s.files.ReadWhole(p)
+		if err != nil {
+			return err
+		}
+		if info == nil {
+			continue
+		}
+		got, err := os.ReadFile(made[p])
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err := each(i, data, err == nil && bytes.Equal(data, got)); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// compareSmudged compares one file with its checkout in a temporary file, which is "" if there is none.
-// If they are equal, and the blob has the same bytes too, an external filter did nothing. A pointer
-// whose content is not here is then listed as at risk.
-func (s *converter) compareSmudged(ctx context.Context, f filtered, e git.Entry, made string, c *Capture) error {
-	data, info, err := s.files.ReadWhole(f.path)
-	if err != nil || info == nil {
-		return err
-	}
-	got, err := os.ReadFile(made)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err == nil && bytes.Equal(data, got) {
-		if f.filter && git.HashObject(s.repo.Format, "blob", got) == e.OID && s.standsForNothingHere(data) {
-			c.AtRisk = append(c.AtRisk, Skip{Path: f.path, Reason: "its filter returns the stored form; the content that this stands for is not kept here"})
-		}
-		return nil
-	}
-	// The bytes differ, or git could not check the file out at all.
-	oid, err := s.repo.Objects.Write(ctx, "blob", data)
-	if err != nil {
-		return fmt.Errorf("keep the bytes of %q: %w", f.path, err)
-	}
-	c.Raw[f.path] = oid
-	c.New = append(c.New, oid)
 	return nil
 }
 

@@ -4,11 +4,7 @@ package snapshot
 // sides of a restore convert it in different ways. A comparison of the trees does not show that.
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -47,33 +43,12 @@ func (s *planner) addConverted(ctx context.Context, p *Plan, changes []git.Chang
 			differ = append(differ, q)
 		}
 	}
-	if len(differ) == 0 {
+	return s.compareSmudged(ctx, after, differ, func(i int, _ []byte, same bool) error { // Stage reports a file that git could not convert
+		if !same {
+			p.rewrite(differ[i], entries[differ[i]])
+		}
 		return nil
-	}
-	dir, err := os.MkdirTemp(s.scratch, "tmp-smudge-")
-	if err != nil {
-		return fmt.Errorf("make a directory: %w", err)
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // disposable, swept by age
-	made, _, err := s.smudge(ctx, after, dir, differ)
-	if err != nil {
-		return err
-	}
-	for _, q := range differ {
-		have, _, err := s.files.ReadWhole(q)
-		if err != nil {
-			return err
-		}
-		// Stage reports a file that git could not convert.
-		want, err := os.ReadFile(made[q])
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if err != nil || !bytes.Equal(have, want) {
-			p.rewrite(q, entries[q])
-		}
-	}
-	return nil
+	})
 }
 
 // rewrite makes the plan write a file whose blob stays. e is its entry on both sides.
