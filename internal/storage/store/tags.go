@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -27,38 +25,43 @@ type tagKey struct {
 // tag name that git refuses would make the whole transaction fail.
 var taggable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
 
-// candidates holds, for each tag, the places of the live milestones that it could point to, the newest
-// first.
-type candidates map[tagKey][]int
+// newest holds, for each tag, the place of the newest live milestone that it could point to.
+type newest map[tagKey]int
 
-// candidatesOf collects the newest candidates for the tags in only, at most so many for each. It looks
-// no further back than it has to: a session may have a hundred thousand checkpoints.
-func candidatesOf(st *journal.State, only map[tagKey]bool, most int) candidates {
-	c := make(candidates, len(only))
+// newestOf finds those of the tags in only. It looks no further back than it has to: a session may have a
+// hundred thousand checkpoints.
+func newestOf(st *journal.State, only map[tagKey]bool) newest {
+	found := make(newest, len(only))
 	if st == nil {
-		return c
+		return found
 	}
 	steps := map[int]bool{} // so that few iterations are read
 	for k := range only {
 		steps[k.step] = true
 	}
-	full := 0 // tags that have as many as they may
 	for i, s := range st.Backward() {
-		if full == len(only) {
+		if len(found) == len(only) {
 			break
 		}
 		if !s.Live || !s.Milestone || !steps[s.Step] {
 			continue
 		}
 		for _, k := range keysOf(s.Step, st.IterationOf(i)) {
-			if _, in := only[k]; in && len(c[k]) < most {
-				if c[k] = append(c[k], i); len(c[k]) == most {
-					full++
-				}
+			_, in := only[k]
+			if _, has := found[k]; in && !has {
+				found[k] = i
 			}
 		}
 	}
-	return c
+	return found
+}
+
+// idIn returns the id of a tag's checkpoint, or "".
+func (n newest) idIn(st *journal.State, k tagKey) name.ID {
+	if at, has := n[k]; has {
+		return st.At(at).Checkpoint
+	}
+	return ""
 }
 
 // keysOf returns the tags that a milestone could have: step-<N>, and step-<N>.<iteration>.
@@ -68,14 +71,6 @@ func keysOf(step int, iteration string) []tagKey {
 		keys = append(keys, tagKey{step, iteration})
 	}
 	return keys
-}
-
-// newestID returns the id of the checkpoint at the first place, or "".
-func newestID(st *journal.State, places []int) name.ID {
-	if len(places) == 0 {
-		return ""
-	}
-	return st.At(places[0]).Checkpoint
 }
 
 // deriveTags adds the updates of all tags that the change affects. A tag points to the newest live
@@ -114,8 +109,7 @@ func (a *attempt) deriveTags(ctx context.Context) error {
 // derivation computes the tags of one attempt.
 type derivation struct {
 	*attempt
-	after   candidates        // the newest ones after the change
-	older   func() candidates // all after the change; made when first needed
+	after   newest // after the change
 	removed map[name.ID]bool
 	created map[name.ID]name.OID  // checkpoints that arrive with this change, as a ref or in the archive
 	held    map[name.Ref]name.OID // tags and checkpoint refs as they are now
@@ -128,7 +122,7 @@ type derivation struct {
 
 // keys returns the tags to update, sorted: those whose newest checkpoint the change replaces, and
 // those that touched marks as always. With TagsRebuilt these are all tags of the session. It also
-// collects the candidates.
+// finds the newest candidates.
 func (d *derivation) keys(ctx context.Context) ([]tagKey, error) {
 	touched := d.touched()
 	if d.change.Tags == TagsRebuilt {
@@ -144,12 +138,11 @@ func (d *derivation) keys(ctx context.Context) ([]tagKey, error) {
 		}
 	}
 	// A tag needs an update if its newest candidate is not the same as before.
-	before := candidatesOf(d.before, touched, 1)
-	d.after = candidatesOf(d.result.State, touched, 1)
-	d.older = sync.OnceValue(func() candidates { return candidatesOf(d.result.State, touched, math.MaxInt) })
+	before := newestOf(d.before, touched)
+	d.after = newestOf(d.result.State, touched)
 	var out []tagKey
 	for k, always := range touched {
-		if always || newestID(d.before, before[k]) != newestID(d.result.State, d.after[k]) {
+		if always || before.idIn(d.before, k) != d.after.idIn(d.result.State, k) {
 			out = append(out, k)
 		}
 	}
@@ -221,7 +214,7 @@ func (d *derivation) read(ctx context.Context, keys []tagKey) error {
 		refs := []name.Ref{root, own}
 		for _, k := range keys {
 			refs = append(refs, name.TagRef(d.session, k.step, k.iteration))
-			if id := newestID(d.result.State, d.after[k]); id != "" {
+			if id := d.after.idIn(d.result.State, k); id != "" {
 				refs = append(refs, name.CheckpointRef(d.session, id))
 			}
 		}
@@ -326,29 +319,17 @@ func (d *derivation) public(ctx context.Context, want name.OID) (name.OID, error
 	return "", nil
 }
 
-// backward iterates over the places of a tag's candidates, the newest first. The older ones are only
-// looked for when somebody asks for them.
-func (d *derivation) backward(k tagKey) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for _, at := range d.after[k] {
-			if !yield(at) {
-				return
-			}
-			for _, at := range d.older()[k][1:] {
-				if !yield(at) {
-					return
-				}
-			}
-		}
-	}
-}
-
 // target returns the commit to which a tag has to point, or "" for no tag. It tries the candidates
 // from the newest to the oldest. A checkpoint that is live in the journal may still be missing
 // here, because its ref was not fetched or its object is lost or damaged.
 func (d *derivation) target(ctx context.Context, k tagKey) (name.OID, error) {
-	for at := range d.backward(k) {
-		e := d.result.State.At(at)
+	st := d.result.State
+	at, has := d.after[k]
+	for ; has && at >= 0; at-- {
+		if s := st.Standing(at); !s.Live || !s.Milestone || s.Step != k.step || !slices.Contains(keysOf(s.Step, st.IterationOf(at)), k) {
+			continue
+		}
+		e := st.At(at)
 		if d.removed[e.Checkpoint] {
 			continue
 		}
