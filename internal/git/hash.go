@@ -17,6 +17,11 @@ func HashObject(format, typ string, data []byte) name.OID {
 	return name.OID(hex.EncodeToString(h.Sum(nil)))
 }
 
+// IsEmptyBlob reports whether an id is that of the empty blob.
+func IsEmptyBlob(oid name.OID) bool {
+	return oid == HashObject("sha1", "blob", nil) || oid == HashObject("sha256", "blob", nil)
+}
+
 // HashBlob returns the id of a blob whose content is read from content. The size must be known in
 // advance, because it is hashed first. If the content turns out to be longer or shorter, for
 // example because the file is being written to, the id is empty and the error is that of the

@@ -57,21 +57,11 @@ func matched(changes []Change) map[string]string {
 	}
 	found := map[string]string{}
 	for key, b := range at {
-		if len(b.gone) == 1 && len(b.made) == 1 && !isEmpty(key[0]) {
+		if len(b.gone) == 1 && len(b.made) == 1 && !git.IsEmptyBlob(key[0]) {
 			found[b.gone[0]] = b.made[0]
 		}
 	}
 	return found
-}
-
-// isEmpty reports whether a blob is the empty one: that two files have it says nothing.
-func isEmpty(oid name.OID) bool {
-	for _, format := range []string{"sha1", "sha256"} {
-		if git.HashObject(format, "blob", nil) == oid {
-			return true
-		}
-	}
-	return false
 }
 
 // findRenames finds what was renamed in ours since base.
@@ -128,7 +118,7 @@ func (s *set) refuseEdited(ctx context.Context, changes []Change) error {
 	}
 	found, err := s.renamedBetween(ctx, s.base, theirs)
 	for from, to := range found {
-		if c, is := at[from]; is && at[to].To.there() && !isEmpty(c.From.Entry.OID) && !s.now(from, c.From).Same(c.From) {
+		if c, is := at[from]; is && at[to].To.there() && !git.IsEmptyBlob(c.From.Entry.OID) && !s.now(from, c.From).Same(c.From) {
 			s.pairs[from], s.pairs[to] = to, from
 			s.conflict(from, "renamed and changed, and changed or deleted since")
 		}

@@ -329,18 +329,9 @@ func (w *walk) changed(e *git.IndexEntry, st *unix.Stat_t) bool {
 		}
 	}
 	mtime, ctime := statTimes(st)
-	return mode != e.Mode || uint32(st.Size) != e.Size || e.Size == 0 && !w.index.isEmpty(*e) ||
+	return mode != e.Mode || uint32(st.Size) != e.Size || e.Size == 0 && !git.IsEmptyBlob(w.index.index.OIDOf(*e)) ||
 		e.Inode != 0 && uint32(st.Ino) != e.Inode || differs(mtime, fileTime{e.MtimeSec, e.MtimeNsec}) || differs(ctime, fileTime{e.CtimeSec, e.CtimeNsec}) ||
 		w.index.doubtful(*e)
-}
-
-// isEmpty reports whether an entry has the id of the empty blob.
-func (p *privateIndex) isEmpty(e git.IndexEntry) bool {
-	oid, format := p.index.OIDOf(e), "sha1"
-	if len(oid) == 64 {
-		format = "sha256"
-	}
-	return oid == git.HashObject(format, "blob", nil)
 }
 
 // differs compares two times; nanoseconds count only if both have them.
