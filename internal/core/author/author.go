@@ -64,6 +64,7 @@ type Step struct {
 	Base *journal.Entry
 
 	because map[string]string // why a path is unknown, as the record has it
+	own     bool              // the record's words are about this difference, not about a larger one
 	unsure  string            // the same for those of which it says nothing
 	back    map[string]bool   // what this program brought back
 	shared  bool              // somebody else was live
@@ -126,7 +127,7 @@ func In(st *journal.State, e *journal.Entry, rec *record.Record) Step {
 		step.unsure = TwoAtWork
 	case !has && direct:
 	case direct:
-		step.claims = a.Paths
+		step.claims, step.own = a.Paths, true
 	case a.Whole != nil && reaches(st, step.Base, a.Whole.Since):
 		step.claims = a.Whole.Paths
 	default:
@@ -195,10 +196,13 @@ func (s Step) Who(path record.Path) Who {
 	return Who{By: Unknown}
 }
 
-// Because says why it is not known who made a path of the difference; empty: it is.
+// Because says why it is not known who made a path of the difference, or that a person did beyond doubt: InEditor.
+// Empty: it is known as well as anything outside the agents' tools is.
 func (s Step) Because(path record.Path) string {
 	who := s.Who(path)
 	switch why := s.because[string(path)]; {
+	case who.By == Outside && s.own && why == InEditor:
+		return why
 	case who.By != Unknown:
 		return ""
 	case who.BroughtBack:

@@ -123,7 +123,10 @@ const (
 	Between   = "it changed between tools, or after the last one of the turn"
 )
 
-// Because says why paths are unknown, by path: those of a difference with these claims.
+// InEditor is the reason of a path that is a person's beyond doubt.
+const InEditor = "a person saved it in an editor"
+
+// Because says why paths are unknown, or a person's beyond doubt, by path: those of a difference with these claims.
 func (w *Work) Because(look Look, changes []Change, claims map[string]string) map[string]string {
 	j := w.evidenceFor(look)
 	open := func(call string) bool {
@@ -133,7 +136,10 @@ func (w *Work) Because(look Look, changes []Change, claims map[string]string) ma
 	for _, c := range changes {
 		edited := slices.ContainsFunc(j.own, func(v Window) bool { _, names := v.Edits[c.Path]; return names })
 		switch {
-		case claims[c.Path] != record.Unknown || !utf8.ValidString(c.Path):
+		case !utf8.ValidString(c.Path):
+		case claims[c.Path] == record.OutsideAgents && j.look.Saved[c.Path]:
+			all[c.Path] = InEditor
+		case claims[c.Path] != record.Unknown:
 		case open(Missed):
 			all[c.Path] = LateHook
 		case open(blind):

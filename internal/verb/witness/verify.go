@@ -78,7 +78,7 @@ func (c *Compared) compare(l why.Line, said []testimony) {
 		}
 	}
 	here, _ := makerOf(l)
-	switch ours, theirs := here.Type == provenance.AI, there.Type != provenance.Unknown; {
+	switch ours, theirs := here.Type != provenance.Unknown, there.Type != provenance.Unknown; {
 	case ours && theirs && here.Type == there.Type && (there.Agent == "" || here.Key() == there.Key()):
 		c.Same++
 	case ours && theirs:

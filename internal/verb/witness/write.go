@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/name"
@@ -166,8 +167,8 @@ func noteOf(c why.Commit) (n provenance.Note) {
 	return n
 }
 
-// makerOf returns who made a line: an agent where one is named, and else somebody unknown. It is not known where no
-// checkpoint has it.
+// makerOf returns who made a line: an agent where one is named, a person where an editor told it, and else somebody
+// unknown. It is not known where no checkpoint has it.
 func makerOf(l why.Line) (m provenance.Maker, known bool) {
 	m.Type = provenance.Unknown
 	for _, c := range l.Claims {
@@ -179,7 +180,10 @@ func makerOf(l why.Line) (m provenance.Maker, known bool) {
 			m.Steps = append(m.Steps, step)
 		}
 	}
-	if c := l.Claim(); l.Answer() == "named" {
+	switch c := l.Claim(); {
+	case c.By == author.Outside && c.Because == author.InEditor:
+		m.Type = provenance.Human
+	case l.Answer() == "named":
 		m.Type, m.Agent, m.Model = provenance.AI, c.Agent, c.Model
 		m.Conversation, m.Session = cmp.Or(c.Conversation, string(c.Session)), string(c.Session)
 	}
