@@ -79,20 +79,27 @@ func lookAtRefs(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 	if err != nil {
 		return out, err
 	}
+	states := map[name.Session]*journal.State{} // nil: it cannot be read
 	for _, r := range refs {
-		if _, _, ours := store.SplitRef(r.Ref); ours {
+		session, leaf, ours := store.SplitRef(r.Ref)
+		if !ours {
+			out = append(out, Problem{
+				Kind: "stray_ref", Level: LevelAdvice, Object: string(r.Ref), Message: "it is neither a checkpoint nor a journal, and is ignored",
+				Hint: "`git update-ref -d " + string(r.Ref) + "` deletes it",
+			})
 			continue
 		}
-		out = append(out, Problem{
-			Kind: "stray_ref", Level: LevelAdvice, Object: string(r.Ref), Message: "it is neither a checkpoint nor a journal, and is ignored",
-			Hint: "`git update-ref -d " + string(r.Ref) + "` deletes it",
-		})
-	}
-	// Refs of pruned checkpoints, and refs that an interrupted fetch left in quarantine.
-	dead, err := deadRefs(ctx, s)
-	out = append(out, dead...)
-	if err != nil {
-		return out, err
+		if _, known := states[session]; !known {
+			states[session], _ = s.Store.State(ctx, session) //nolint:errcheck // validate says what is wrong with it
+		}
+		// A prune that was killed between its journal event and its deletions leaves refs, and they keep the
+		// objects alive that the prune was meant to free.
+		if st := states[session]; st != nil && st.Dead(name.ID(leaf)) {
+			out = append(out, Problem{
+				Kind: "dead_ref", Level: LevelAdvice, Object: string(r.Ref), Message: "it was pruned, but still holds what was to be freed", Hint: "--fix deletes the ref",
+				fix: dropping(s, git.Update{Ref: r.Ref, Old: r.OID}),
+			})
+		}
 	}
 	incoming, err := remote.Abandoned(ctx, s.Repo.Refs, s.Now())
 	if len(incoming) > 0 {
@@ -147,36 +154,6 @@ func brokenRefFiles(s *checkpoint.Service) []Problem {
 
 // maxRefFile is longer than any loose ref file.
 const maxRefFile = 4096
-
-// deadRefs finds refs of pruned checkpoints. A prune that was killed between its journal event and
-// its deletions leaves them, and they keep the objects alive that the prune was meant to free.
-func deadRefs(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
-	refs, err := s.Store.AllRefs(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var out []Problem
-	states := map[name.Session]*journal.State{} // nil: it cannot be read
-	for _, r := range refs {
-		session, leaf, ok := name.SplitCheckpointRef(r.Ref)
-		if !ok {
-			continue
-		}
-		st, known := states[session]
-		if !known {
-			st, _ = s.Store.State(ctx, session) //nolint:errcheck // validate says what is wrong with it
-			states[session] = st
-		}
-		if st == nil || !st.Dead(name.ID(leaf)) {
-			continue
-		}
-		out = append(out, Problem{
-			Kind: "dead_ref", Level: LevelAdvice, Object: string(r.Ref), Message: "it was pruned, but still holds what was to be freed", Hint: "--fix deletes the ref",
-			fix: dropping(s, git.Update{Ref: r.Ref, Old: r.OID}),
-		})
-	}
-	return out, nil
-}
 
 // lookAtLogs finds reflogs of this program's refs. core.logAllRefUpdates=always creates them, and
 // they keep pruned checkpoints alive.
