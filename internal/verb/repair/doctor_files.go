@@ -162,18 +162,9 @@ func removable(kind, path, message string) Problem {
 	}
 }
 
-// lookAtLocks finds lock files of this program whose process was killed, and names old lock files
-// of git. The latter are never removed, because another process may hold them.
-func lookAtLocks(_ context.Context, s *checkpoint.Service) ([]Problem, error) {
-	var out []Problem
-	dirs, err := checkpoint.OwnDirs(s)
-	for _, dir := range dirs {
-		for _, of := range []struct{ leaf, what string }{{background.PushLock, "a push"}, {background.PackLock, "packing"}} {
-			if lock := filepath.Join(dir.Path, of.leaf); older(lock, background.StaleAfter) {
-				out = append(out, removable("stale_lock", lock, of.what+" in the background was killed and left its lock"))
-			}
-		}
-	}
+// lookAtLocks names old lock files of git. They are never removed, because another process may hold them. A lock of a
+// push or of packing in the background needs nobody: once it is old, the next one takes it over.
+func lookAtLocks(_ context.Context, s *checkpoint.Service) (out []Problem, err error) {
 	// foreign adds a line for an old lock file of git.
 	foreign := func(path string) {
 		info, err := os.Lstat(path)
@@ -208,7 +199,7 @@ func lookAtLocks(_ context.Context, s *checkpoint.Service) ([]Problem, error) {
 		}
 		return nil //nolint:nilerr // a directory that cannot be read is skipped
 	})
-	return out, err
+	return out, nil
 }
 
 // indexLock finds the index lock of a rollback that was killed before it wrote its intent file.
