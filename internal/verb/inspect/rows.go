@@ -3,11 +3,8 @@ package inspect
 // This file adds to a list what only people read, and searches the records for words.
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -161,25 +158,18 @@ func (l *Listing) countLines(ctx context.Context, s *checkpoint.Service, st *jou
 	if len(places) == 0 {
 		return
 	}
-	out, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"diff-tree", "--stdin", "-r", "--no-renames", "--no-textconv", "--no-ext-diff", "--numstat"}, Stdin: strings.NewReader(asked.String())})
+	out, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"diff-tree", "--stdin", "-r", "-z", "--no-renames", "--no-textconv", "--no-ext-diff", "--numstat"}, Stdin: strings.NewReader(asked.String())})
 	if err != nil {
 		return
 	}
-	at := -1
-	lines := bufio.NewScanner(bytes.NewReader(out.Stdout))
-	for lines.Scan() {
-		fields := strings.SplitN(lines.Text(), "\t", 3)
-		if len(fields) < 3 {
-			if i, known := places[fields[0]]; known {
-				at, l.Items[i].Row.Lines = i, &FileCount{}
-			}
-			continue
+	lines := &FileCount{}
+	for field := range strings.SplitSeq(string(out.Stdout), "\x00") {
+		if i, known := places[field]; known {
+			lines = &FileCount{}
+			l.Items[i].Row.Lines = lines
 		}
-		added, _ := strconv.Atoi(fields[0])   //nolint:errcheck // "-" of a binary file is 0
-		deleted, _ := strconv.Atoi(fields[1]) //nolint:errcheck // likewise
-		if at >= 0 {
-			l.Items[at].Row.Lines.Added += added
-			l.Items[at].Row.Lines.Deleted += deleted
+		for _, f := range Counts(field) {
+			lines.Added, lines.Deleted = lines.Added+f.Added, lines.Deleted+f.Deleted
 		}
 	}
 }
