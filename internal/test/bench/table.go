@@ -9,7 +9,7 @@ import (
 )
 
 // header is the head of the table.
-const header = "| row | work | files | ours | the other | ratio | budget |\n|---|---|---|---|---|---|---|\n"
+const header = "| row | work | ours | the other | ratio | budget |\n|---|---|---|---|---|---|\n"
 
 // begins and ends are the lines around the table in docs/performance.md.
 const (
@@ -45,10 +45,7 @@ func (r *Report) Table() string {
 
 // String returns the row as a line of the table.
 func (r Row) String() string {
-	files, theirs, ratio := "", "", ""
-	if r.Files > 0 {
-		files = fmt.Sprint(r.Files)
-	}
+	theirs, ratio := "", ""
 	// Without another side two cells stay empty.
 	if r.Ratio != nil {
 		theirs, ratio = r.Theirs.in(digitsOf(r.Unit))+" "+r.Unit, r.Ratio.in(2)
@@ -60,7 +57,7 @@ func (r Row) String() string {
 	if budgets != "" {
 		budgets += ": " + r.Kept()
 	}
-	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s |\n", r.Name, r.Work, files, r.Ours.in(digitsOf(r.Unit))+" "+r.Unit, theirs, ratio, budgets)
+	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s |\n", r.Name, r.Work, r.Ours.in(digitsOf(r.Unit))+" "+r.Unit, theirs, ratio, budgets)
 }
 
 // digitsOf returns how many decimals of a unit are more than noise.
