@@ -72,7 +72,10 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	if err := checkpoint.RefuseEmptyNames(req.Refs...); err != nil {
 		return nil, err
 	}
-	req.By = strings.TrimPrefix(req.By, "agent:")
+	agent := false
+	if req.By, agent = strings.CutPrefix(req.By, "agent:"); agent && req.By == "" {
+		return nil, checkpoint.Usage(whoIsMeant, "--by is empty")
+	}
 	if req.By == "me" {
 		req.By = Outside
 	}
@@ -248,7 +251,9 @@ func (r *reverting) nothing() error {
 		e.Hints = []string{"`" + strings.Join(words, " ") + "` takes them back all the same"}
 	}
 	for _, step := range r.said.Steps {
-		e.Hints = append(e.Hints, fmt.Sprintf("HEAD moved during %s: `git revert` takes commits back", step.Mention))
+		if step.Moved {
+			e.Hints = append(e.Hints, fmt.Sprintf("HEAD moved during %s: `git revert` takes commits back", step.Mention))
+		}
 	}
 	e.Hints = append(e.Hints, render.First(r.done.Left, mostNamed, "… and %d more", func(l rollback.LeftOfStep) string {
 		return fmt.Sprintf("%s stays: by %s", name.Clip(string(l.Path), name.Said), l.By)

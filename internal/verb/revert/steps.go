@@ -22,6 +22,8 @@ import (
 const (
 	Outside = string(author.Outside) // no known tool: a person, or a program left running
 	Unknown = string(author.Unknown) // nobody can tell
+
+	whoIsMeant = "--by takes a session, an agent, outside or unknown"
 )
 
 // difference is what a checkpoint changed, and of that what is taken back.
@@ -38,11 +40,12 @@ type difference struct {
 
 // choose selects the checkpoints of the request and what each of them did itself.
 func (r *reverting) choose(ctx context.Context) error {
-	chosen, err := r.selected(ctx)
+	worker, err := r.worker(ctx)
 	if err != nil {
 		return err
 	}
-	if err := r.knowBy(ctx); err != nil {
+	chosen, err := r.selected(ctx, worker)
+	if err != nil {
 		return err
 	}
 	r.said.Steps, r.said.Left = []rollback.RevertedStep{}, []rollback.LeftOfStep{}
@@ -60,8 +63,9 @@ func (r *reverting) choose(ctx context.Context) error {
 	return nil
 }
 
-// selected returns the checkpoints that the request names, the newest first.
-func (r *reverting) selected(ctx context.Context) ([]*checkpoint.Found, error) {
+// selected returns the checkpoints that the request names, the newest first: those of the worker if it
+// names none.
+func (r *reverting) selected(ctx context.Context, worker *checkpoint.Found) ([]*checkpoint.Found, error) {
 	var chosen []*checkpoint.Found
 	var what []string
 	for _, ref := range r.req.Refs {
@@ -86,7 +90,7 @@ func (r *reverting) selected(ctx context.Context) ([]*checkpoint.Found, error) {
 		}
 		chosen, what = append(chosen, more...), append(what, "--since "+checkpoint.NumberTo(first.State, first.Entry))
 	case len(r.req.Refs) == 0: // --by alone
-		more, err := line(r.worker(ctx), nil)
+		more, err := line(worker, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -113,18 +117,51 @@ func (r *reverting) selected(ctx context.Context) ([]*checkpoint.Found, error) {
 	return chosen, nil
 }
 
-// worker returns the session that --by names, whose own checkpoints say best what it did, or else
+// worker returns the session whose own checkpoints say best what --by did: the one that it names, or of those
+// with the agent that it names the one that the checkpoint goes to, else the newest. For who is neither, it is
 // the one that the checkpoint goes to.
-func (r *reverting) worker(ctx context.Context) *checkpoint.Found {
-	session, err := name.ParseSession(r.req.By)
+func (r *reverting) worker(ctx context.Context) (*checkpoint.Found, error) {
+	if r.req.By == "" || r.req.By == Outside || r.req.By == Unknown {
+		return r.into, nil
+	}
+	states, err := r.s.States(ctx, "")
 	if err != nil {
-		return r.into
+		return nil, err
 	}
-	st, err := r.s.Store.State(ctx, session)
-	if err != nil || st.CurrentEntry() == nil {
-		return r.into
+	var found *checkpoint.Found
+	for _, st := range states {
+		f := &checkpoint.Found{Session: st.Session, State: st, Entry: st.CurrentEntry()}
+		if st.Session == r.into.Session {
+			f = r.into
+		}
+		switch {
+		case string(st.Session) == r.req.By && f.Entry != nil:
+			return f, nil
+		case string(st.Session) == r.req.By || f == r.into && r.hasAgent(ctx, f):
+			found = r.into
+		case found != r.into && (found == nil || f.Entry != nil && f.Entry.Event().Time.After(found.Entry.Event().Time)) && r.hasAgent(ctx, f):
+			found = f
+		}
 	}
-	return &checkpoint.Found{Session: session, State: st, Entry: st.CurrentEntry()}
+	if found == nil {
+		err = checkpoint.Failure(checkpoint.KindNotFound, whoIsMeant, "nobody here is called %q", name.Clip(r.req.By, name.Said))
+	}
+	return found, err
+}
+
+// hasAgent reports whether the agent that --by names made one of the checkpoints that lead to one.
+func (r *reverting) hasAgent(ctx context.Context, f *checkpoint.Found) bool {
+	for e := range f.State.LineTo(f.Entry) {
+		if e.Dead || f != r.into && e.Event().Trigger == workflow.TriggerManual { // no agent's, and there may be many
+			continue
+		}
+		if rec, err := r.s.ReadRecord(ctx, e); err == nil {
+			if a, has := rec.Agent(); has && a.Name == r.req.By {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // named returns the checkpoints of a step, or of a range of steps, the newest first, and the numbers that say which.
@@ -416,24 +453,4 @@ func (r *reverting) busy(ctx context.Context, f *checkpoint.Found, base *journal
 		}
 	}
 	return false, nil
-}
-
-// knowBy returns an error if there is nobody of the name that --by gives.
-func (r *reverting) knowBy(ctx context.Context) error {
-	if r.req.By == "" || r.req.By == Outside || r.req.By == Unknown {
-		return nil
-	}
-	if session, err := name.ParseSession(r.req.By); err == nil {
-		if _, err := r.s.Store.State(ctx, session); err == nil {
-			return nil
-		}
-	}
-	for e := range r.into.State.LineTo(r.into.Entry) {
-		if rec, err := r.s.ReadRecord(ctx, e); err == nil && !e.Dead {
-			if a, has := rec.Agent(); has && a.Name == r.req.By {
-				return nil
-			}
-		}
-	}
-	return checkpoint.Failure(checkpoint.KindNotFound, "--by takes a session, an agent, outside or unknown", "nobody here is called %q", name.Clip(r.req.By, name.Said))
 }
