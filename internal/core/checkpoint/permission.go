@@ -18,7 +18,7 @@ func permissionHints(err error) []string {
 	at := ""
 	if e, is := errors.AsType[*fs.PathError](err); is && errors.Is(e, fs.ErrPermission) {
 		at = e.Path
-	} else if found := regexp.MustCompile(`'(/[^'\n]+)'.*: Permission denied`).FindStringSubmatch(err.Error()); found != nil {
+	} else if found := regexp.MustCompile(`'(/[^\n]+)'.*: Permission denied`).FindStringSubmatch(err.Error()); found != nil {
 		at = found[1]
 	}
 	if !filepath.IsAbs(at) {
@@ -40,6 +40,8 @@ func permissionHints(err error) []string {
 	switch {
 	case uid == os.Geteuid() && inside:
 		return []string{fmt.Sprintf("%s is yours, and cannot be written: `chmod u+rwX %s` changes that", at, name.Quoted(at))}
+	case uid == os.Geteuid():
+		return nil
 	case !inside:
 		return []string{whose(at, uid)}
 	}
@@ -58,10 +60,10 @@ func permissionHints(err error) []string {
 // unusableHints says what to do about a repository that git does not open.
 func unusableHints(err error) []string {
 	said := err.Error()
-	if found := regexp.MustCompile(`dubious ownership in repository at '(/[^'\n]+)'`).FindStringSubmatch(said); found != nil {
+	if found := regexp.MustCompile(`dubious ownership in repository at '(/[^\n]+)'`).FindStringSubmatch(said); found != nil {
 		hints := []string{fmt.Sprintf("`git config --global --add safe.directory %s` trusts it", name.Quoted(found[1]))}
 		if info, err := os.Lstat(found[1]); err == nil {
-			if uid, known := ownerOf(info); known {
+			if uid, known := ownerOf(info); known && uid != os.Geteuid() {
 				hints[0] = whose(found[1], uid) + "; " + hints[0]
 			}
 		}

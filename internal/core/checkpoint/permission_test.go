@@ -16,7 +16,7 @@ import (
 // Whose a file is that this account may not write, and what helps, is said whether the system or git
 // said no.
 func TestPermissionHints(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "with space", ".git")
+	dir := filepath.Join(t.TempDir(), "with ' space", ".git")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestPermissionHints(t *testing.T) {
 		{fmt.Errorf("git update-ref: fatal: Unable to create '%s': Permission denied", gone), "; `sudo chown -R "},
 		{fmt.Errorf("%w: detected dubious ownership in repository at '%s'", git.ErrUnusable, other), "safe.directory " + name.Quoted(other) + "` trusts it"},
 		{fmt.Errorf("%w: detected dubious ownership in repository at '%s'", git.ErrUnusable, other), other + " belongs to "},
-		{&fs.PathError{Op: "open", Path: filepath.Join(dir, "x"), Err: fs.ErrPermission}, "`chmod u+rwX '" + dir + "'`"},
+		{&fs.PathError{Op: "open", Path: filepath.Join(dir, "x"), Err: fs.ErrPermission}, "`chmod u+rwX " + name.Quoted(dir) + "`"},
 		{fmt.Errorf("%w: not a git repository (or any of the parent directories): .git", git.ErrUnusable), "`git init`"},
 		{fmt.Errorf("%w: not a git repository: /old/.git/worktrees/x", git.ErrUnusable), "`git worktree repair`"},
 	} {
@@ -51,7 +51,7 @@ func TestPermissionHints(t *testing.T) {
 			t.Fatal(err)
 		}
 		for path, want := range map[string]string{
-			filepath.Join(all, "x"): " '" + dir + "'` makes", filepath.Join(filepath.Dir(dir), "job.bundle"): "belongs to",
+			filepath.Join(all, "x"): " " + name.Quoted(dir) + "` makes", filepath.Join(filepath.Dir(dir), "job.bundle"): "belongs to",
 		} {
 			got := strings.Join(HintsOf(&fs.PathError{Op: "open", Path: path, Err: fs.ErrPermission}), "\n")
 			if !strings.Contains(got, want) || !strings.Contains(path, ".git") && strings.ContainsAny(got, "`") {
