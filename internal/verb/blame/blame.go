@@ -177,7 +177,7 @@ func walk(ctx context.Context, s *checkpoint.Service, req Request, to inspect.IO
 	_, err = s.Repo.Run(ctx, git.Cmd{Args: append(args, string(tip.Commit), "--", p), Stdout: to.Out, Stderr: &said})
 	// git's own message is about the options that the user typed, so show it as it is.
 	if git.ExitCode(err) > 0 {
-		return nil, nil, checkpoint.Usage(why.LostList(s), "%s", strings.TrimPrefix(strings.TrimSpace(said.String()), "fatal: "))
+		return nil, nil, why.Refused(s, strings.TrimPrefix(strings.TrimSpace(said.String()), "fatal: "))
 	}
 	return found, links, err
 }

@@ -3,6 +3,7 @@ package why
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -49,14 +50,19 @@ func blamed(ctx context.Context, s *checkpoint.Service, req Request, path string
 	return lines, whole, nil
 }
 
-// LostList says which setting names a list of commits to ignore that is not here: git blame refuses then. Empty: none.
-func LostList(s *checkpoint.Service) string {
+// Refused is the error for what git blame said of the options, of an object that it cannot read, or of a list of
+// commits to ignore that a setting names and that is not here.
+func Refused(s *checkpoint.Service, said string) error {
+	if strings.Contains(said, "annot read blob ") || strings.Contains(said, "unable to read tree ") {
+		return fmt.Errorf("%s: %w", said, git.ErrUnreadable)
+	}
+	hint := ""
 	for _, file := range s.Repo.Config.All("blame.ignoreRevsFile") {
 		if _, err := os.Stat(filepath.Join(s.Repo.WorkTree, file)); err != nil && !filepath.IsAbs(file) {
-			return "blame.ignoreRevsFile in git's configuration names it, and git blame refuses without it; an empty file does, or `git config --unset blame.ignoreRevsFile`"
+			hint = "blame.ignoreRevsFile in git's configuration names it, and git blame refuses without it; an empty file does, or `git config --unset blame.ignoreRevsFile`"
 		}
 	}
-	return ""
+	return checkpoint.Usage(hint, "%s", said)
 }
 
 // blame runs git blame. said is why it refused.
@@ -105,7 +111,7 @@ func noLines(s *checkpoint.Service, said string) error {
 	case strings.Contains(said, " has only "), strings.Contains(said, "no match"):
 		return checkpoint.Failure(checkpoint.KindNotFound, "", "%s", said)
 	}
-	return checkpoint.Usage(LostList(s), "%s", said)
+	return Refused(s, said)
 }
 
 var numbers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{1,9})(?:,(\+?)(\d{1,9}))?$`) })
