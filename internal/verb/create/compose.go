@@ -64,6 +64,9 @@ func (c *captured) previous(ctx context.Context, v store.View) (b base, err erro
 		default:
 			return b, c.s.CorruptError(ctx, v.State, b.entry, err)
 		}
+		if b.record == nil { // its commit has the files all the same
+			b.tree, _ = c.s.Repo.Commits.TreeOf(ctx, b.entry.Event().Commit)
+		}
 	}
 	// The first checkpoint, and one after a checkpoint whose files are not known, has the changes
 	// since HEAD.
