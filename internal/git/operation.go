@@ -46,15 +46,14 @@ func EndOf(operation string) string {
 }
 
 // OperationHead returns the other commit of the operation in progress, the one that is merged,
-// picked or reverted. It is empty when there is none.
+// picked or reverted. It is empty when there is none, and when several are merged.
 func (c *Checkout) OperationHead() name.OID {
 	for _, file := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge/stopped-sha"} {
 		data, err := os.ReadFile(filepath.Join(c.at.GitDir, filepath.FromSlash(file)))
 		if err != nil {
 			continue
 		}
-		line, _, _ := strings.Cut(string(data), "\n")
-		if oid, err := name.ParseOID(strings.TrimSpace(line)); err == nil {
+		if oid, err := name.ParseOID(strings.TrimSpace(string(data))); err == nil {
 			return oid
 		}
 	}

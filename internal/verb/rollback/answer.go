@@ -48,7 +48,6 @@ func (r *fileMoves) describe(ctx context.Context) (*Answer, error) {
 		}
 	}
 	a.Levels, a.Meanwhile = r.shownLevels(ctx, r.s)
-	a.Warnings = append(a.Warnings, r.operationOver()...)
 	a.Warnings = append(a.Warnings, r.otherSession(ctx)...)
 	if by := author.Load(r.s.Repo.GitDir).Running(r.s.Now()); by != "" {
 		a.Warnings = append(a.Warnings, fmt.Sprintf("a tool of %s is at work here: what it still writes comes after this", by))
@@ -150,8 +149,8 @@ func (r *target) otherSession(ctx context.Context) []string {
 }
 
 // operationOver warns if an operation of git was in progress then and is not now. MERGE_HEAD, for example,
-// is not restored, so a commit now would not become a merge commit.
-func (r *fileMoves) operationOver() []string {
+// is not restored, so a commit now would not become a merge commit. A merge that HEAD has by now is over, unless HEAD moves.
+func (r *Plan) operationOver(ctx context.Context) []string {
 	g := r.record.Git
 	if r.plan == nil || r.stays || g.Operation == "" || r.s.Repo.Checkout.Operation() == g.Operation {
 		return nil
@@ -161,6 +160,11 @@ func (r *fileMoves) operationOver() []string {
 		text = fmt.Sprintf("unmerged paths (%d) are restored, but %s", n, text)
 	}
 	other, known := record.OperationHead.Of(g.Extra)
+	if g.Operation == "merge" && known && !r.branch.Moved {
+		if lacks, err := r.s.Repo.Commits.CountBetween(ctx, r.s.Repo.Head.OID, other); err == nil && lacks == 0 {
+			return nil
+		}
+	}
 	says := map[string][2]string{ // without and with the other commit
 		"merge":       {": a commit now would have only one parent", fmt.Sprintf("; the other parent was %s: `echo %[1]s >%s` makes it a merge again", other, name.Quoted(filepath.Join(r.s.Repo.GitDir, "MERGE_HEAD")))},
 		"cherry-pick": {": a commit now would have your name and a message of yours", fmt.Sprintf("; `git commit -C %s` takes both from what was picked", other)},

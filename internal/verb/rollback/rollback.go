@@ -22,6 +22,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -168,7 +169,7 @@ func compute(ctx context.Context, asked target) (*Plan, error) {
 	if r.branch, err = moves.moveBranch(ctx, next.def); err != nil {
 		return nil, err
 	}
-	a.Branch, a.Warnings = r.branch.BranchPlan, append(a.Warnings, r.branch.warnings...)
+	a.Branch, a.Warnings = r.branch.BranchPlan, slices.Concat(r.operationOver(ctx), a.Warnings, r.branch.warnings)
 	if r.plan != nil && r.promote == nil && !r.filesStay && !a.Branch.Moved {
 		a.Elsewhere = checkpoint.Elsewhere(r.s, r.record)
 	}
