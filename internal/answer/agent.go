@@ -118,18 +118,18 @@ func (a Connected) text(p *page) {
 			a.done(p, planned)
 			continue
 		}
-		sign, does := "+", "to add"
-		if !a.Plan.Adds {
-			sign, does = "-", "to remove"
-		}
 		for _, c := range planned.Files {
+			sign, does := "-", "to remove"
+			if a.Plan.Adds {
+				sign, does = "+", render.Count(len(c.Added), "entry", "entries")+" to add"
+			}
 			if len(c.Left) > 0 {
 				p.line(dim(planned.Agent.Title + "  " + a.Name(c.Path) + ": left: " + strings.Join(c.Left, "; ")))
 			}
 			if !c.Changes() {
 				continue
 			}
-			p.line(plain(planned.Agent.Title + "  " + a.Name(c.Path) + ": " + render.Count(len(c.Added), "entry", "entries") + " " + does + ", nothing else changes"))
+			p.line(plain(planned.Agent.Title + "  " + a.Name(c.Path) + ": " + does + ", nothing else changes"))
 			added := strings.Join(c.Added, ", ")
 			if p.view.Layout == render.Aligned && !p.view.Verbose { // without the tools that a hook is for
 				added = regexp.MustCompile(` \([^)]*\)`).ReplaceAllString(added, "")

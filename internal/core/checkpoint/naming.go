@@ -392,18 +392,12 @@ func UnknownCheckpointError(session name.Session, st *journal.State, ref string)
 	return e
 }
 
-// nearestCheckpoints returns up to three labels or ids of live checkpoints that are similar to ref.
-// A number is compared with the numbers of steps; text is compared with labels, with labels without
-// their "cp-NN-", and with ids.
+// nearestCheckpoints returns up to three labels or ids of live checkpoints that are similar to ref: to the
+// label, the label without its "cp-NN-", or the id.
 func nearestCheckpoints(st *journal.State, ref string) []string {
-	number, err := strconv.Atoi(ref)
 	var list []similar
 	for _, c := range st.Checkpoints() {
 		if !c.Live {
-			continue
-		}
-		if err == nil {
-			list = append(list, similar{c.Label, max(number-c.Step, c.Step-number)})
 			continue
 		}
 		forms := []string{c.Label}

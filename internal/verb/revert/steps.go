@@ -117,33 +117,26 @@ func (r *reverting) selected(ctx context.Context, worker *checkpoint.Found) ([]*
 	return chosen, nil
 }
 
-// worker returns the session whose own checkpoints say best what --by did: the one that it names, or of those
-// with the agent that it names the one that the checkpoint goes to, else the newest. For who is neither, it is
-// the one that the checkpoint goes to.
-func (r *reverting) worker(ctx context.Context) (*checkpoint.Found, error) {
-	if r.req.By == "" || r.req.By == Outside || r.req.By == Unknown {
+// worker returns the session whose own checkpoints say best what --by did: the one that it names, or of those in
+// which the agent worked that it names the newest. It is the one that the checkpoint goes to if that agent worked
+// there, and for who is neither.
+func (r *reverting) worker(ctx context.Context) (found *checkpoint.Found, err error) {
+	if r.req.By == "" || r.req.By == Outside || r.req.By == Unknown || r.hasAgent(ctx, r.into) {
 		return r.into, nil
 	}
 	states, err := r.s.States(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	var found *checkpoint.Found
 	for _, st := range states {
 		f := &checkpoint.Found{Session: st.Session, State: st, Entry: st.CurrentEntry()}
-		if st.Session == r.into.Session {
-			f = r.into
-		}
 		switch {
-		case string(st.Session) == r.req.By && f.Entry != nil:
+		case string(st.Session) == r.req.By && f.Entry == nil:
+			return r.into, nil
+		case string(st.Session) == r.req.By:
 			return f, nil
-		case string(st.Session) == r.req.By || f == r.into && r.hasAgent(ctx, f):
-			found = r.into
-		case found != r.into && (found == nil || f.Entry != nil && f.Entry.Event().Time.After(found.Entry.Event().Time)) && r.hasAgent(ctx, f):
+		case f.Entry != nil && (found == nil || f.Entry.Event().Time.After(found.Entry.Event().Time)) && r.hasAgent(ctx, f):
 			found = f
 		}
 	}
-	if found == nil {
+	if found == nil && err == nil {
 		err = checkpoint.Failure(checkpoint.KindNotFound, whoIsMeant, "nobody here is called %q", name.Clip(r.req.By, name.Said))
 	}
 	return found, err
@@ -155,10 +148,12 @@ func (r *reverting) hasAgent(ctx context.Context, f *checkpoint.Found) bool {
 		if e.Dead || f != r.into && e.Event().Trigger == workflow.TriggerManual { // no agent's, and there may be many
 			continue
 		}
-		if rec, err := r.s.ReadRecord(ctx, e); err == nil {
-			if a, has := rec.Agent(); has && a.Name == r.req.By {
-				return true
-			}
+		rec, err := r.s.ReadRecord(ctx, e)
+		if err != nil {
+			continue
+		}
+		if a, has := rec.Agent(); has && a.Name == r.req.By {
+			return true
 		}
 	}
 	return false
