@@ -35,7 +35,7 @@ func (s *Service) bothMeant(ctx context.Context, session, ref string, found *Fou
 		}
 		return fmt.Sprintf("`%s:%s`%s, %s", st.Session, ref, strings.TrimPrefix(m.String(), ref), render.Ago(e.Event().Time, s.Now()))
 	}
-	failed := Failure(KindUsage, said(active, found.Entry), "%q is a step of %s, which an agent began, and of %s", ref, active.Session, own.Session)
+	failed := Failure(KindRefused, said(active, found.Entry), "%q is a step of %s, which an agent began, and of %s", ref, active.Session, own.Session)
 	failed.Hints = append(failed.Hints, said(own, e), fmt.Sprintf("`git checkpoint session switch %s` goes back to yours", own.Session))
 	return failed
 }

@@ -40,7 +40,7 @@ func TestNumberOfBothIsAsked(t *testing.T) {
 	}
 	for _, args := range [][]string{{"rollback", "1"}, {"rollback", "1", "-y"}} {
 		code, screen := at(context.Background(), screentest.New("y"), args...)
-		if said := screen.Stderr(); code != 129 || !strings.Contains(said, "`claude:1` \"turn 1\", ") || !strings.Contains(said, "`main:1` \"the first\", ") {
+		if said := screen.Stderr(); code != 4 || !strings.Contains(said, "`claude:1` \"turn 1\", ") || !strings.Contains(said, "`main:1` \"the first\", ") {
 			t.Errorf("%q: exit %d: %s", args, code, said)
 		}
 	}
