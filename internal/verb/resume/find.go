@@ -163,10 +163,7 @@ func currentOf(st *journal.State) (*checkpoint.Found, error) {
 // text, ignoring case.
 func describes(ctx context.Context, s *checkpoint.Service, st *journal.State, text string) bool {
 	has := func(in string) bool { return strings.Contains(strings.ToLower(in), strings.ToLower(text)) }
-	if has(string(st.Session)) || has(st.Topic) {
-		return true
-	}
-	return has(checkpoint.FactsOf(ctx, s, st).Topic)
+	return has(string(st.Session)) || has(st.Topic) || has(checkpoint.FactsOf(ctx, s, st).Topic)
 }
 
 // read reads the checkpoint. It first verifies the record and every object that HEAD does not also

@@ -60,7 +60,11 @@ func (r *resumption) weigh(ctx context.Context, req Request) error {
 		in.Changed = append(in.Changed, string(c.Path))
 	}
 	for _, f := range r.def.Files(r.record.State) {
-		if !fileExists(s, f.Path) {
+		at := filepath.FromSlash(f.Path)
+		if !filepath.IsAbs(at) {
+			at = filepath.Join(s.Repo.WorkTree, at)
+		}
+		if _, err := os.Lstat(at); err != nil {
 			in.Missing = append(in.Missing, f)
 		}
 	}
@@ -161,14 +165,4 @@ func (r *resumption) nameSteps(ctx context.Context) {
 func elsewhereMade(s *checkpoint.Service, f *checkpoint.Found) bool {
 	id, err := s.Store.WorktreeID()
 	return err == nil && !f.State.Worked(id)
-}
-
-// fileExists reports whether a file that the state mentions exists. Relative paths start at the top
-// of the worktree.
-func fileExists(s *checkpoint.Service, p string) bool {
-	if !filepath.IsAbs(p) {
-		p = filepath.Join(s.Repo.WorkTree, filepath.FromSlash(p))
-	}
-	_, err := os.Lstat(p)
-	return err == nil
 }

@@ -204,10 +204,7 @@ func (r *target) discards() (discard, restore []name.ID, err error) {
 // isDead reports whether a checkpoint was pruned, in any session: an undo of several levels may
 // span sessions.
 func (r *target) isDead(id name.ID) bool {
-	if r.isUndo() && slices.ContainsFunc(r.lists.states, func(st *journal.State) bool { return st.Dead(id) }) {
-		return true
-	}
-	return r.to.State.Dead(id)
+	return r.to.State.Dead(id) || r.isUndo() && slices.ContainsFunc(r.lists.states, func(st *journal.State) bool { return st.Dead(id) })
 }
 
 // sessionMove is what a rollback does to the session.
