@@ -24,7 +24,10 @@ func Write(name string, perm fs.FileMode, write func(io.Writer) error) (err erro
 	temp := filepath.Join(filepath.Dir(name), ".git-checkpoint-"+rand.Text())
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
-		return named(err, name)
+		if of, is := errors.AsType[*fs.PathError](err); is { // the temporary name means nothing to people
+			of.Op, of.Path = "write", name
+		}
+		return err
 	}
 	defer func() {
 		if err != nil {
@@ -50,14 +53,4 @@ func Bytes(name string, perm fs.FileMode, content []byte) error {
 		_, err := to.Write(content)
 		return err
 	})
-}
-
-// named puts the name of the file into an error in place of the temporary one, which means nothing
-// to people.
-func named(err error, name string) error {
-	var of *fs.PathError
-	if errors.As(err, &of) {
-		return &fs.PathError{Op: "write", Path: name, Err: of.Err}
-	}
-	return err
 }

@@ -129,7 +129,12 @@ func mirrorOnce(ctx context.Context, s *checkpoint.Service, m checkpoint.Mirror,
 		return err
 	}
 	before := known.Sessions[string(a.Session)]
-	t.recall(before)
+	// A record of version 0.1.0 does not say where links lead: one that is there counts as the mirror's.
+	for p, was := range before {
+		if to, err := t.root.Readlink(p); err == nil && was == "link" {
+			before[p] = digest(leading(to))
+		}
+	}
 	o := &output{target: t, rendering: w}
 	o.replace = func(old []byte) bool { return w.kept[string(old)] || known.has(old) }
 	err = o.check()
@@ -188,16 +193,6 @@ func (o *output) written() map[string]string {
 func (o *output) forget(p, was string) {
 	if _, have, err := o.existing(p); err == nil && digest(have) == was {
 		o.root.Remove(p) //nolint:errcheck // it stays, then
-	}
-}
-
-// recall puts digests in the places of links in a record of version 0.1.0, which did not say where
-// they lead. A link that is there counts as the one that the mirror made.
-func (t *target) recall(before map[string]string) {
-	for p, was := range before {
-		if to, err := t.root.Readlink(p); err == nil && was == "link" {
-			before[p] = digest(leading(to))
-		}
 	}
 }
 
