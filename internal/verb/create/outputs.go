@@ -127,14 +127,9 @@ func KeepOutput(ctx context.Context, s *checkpoint.Service, output, source strin
 		return KeptOutput{}, fmt.Errorf("keep output %q: %w", output, err)
 	}
 	o := record.Output{
-		Path: record.Path("outputs/" + output), Source: record.Path(source), OID: oid, Size: int64(len(data)), Lines: countLines(data),
+		Path: record.Path("outputs/" + output), Source: record.Path(source), OID: oid, Size: int64(len(data)),
 	}
-	// A JSON array also gets its number of elements. A null decodes without an error, too.
-	var entries []json.RawMessage
-	if json.Unmarshal(data, &entries) == nil && entries != nil {
-		n := len(entries)
-		o.Entries = &n
-	}
+	o.Lines, o.Entries = record.Measure(data)
 	return KeptOutput{Output: o}, nil
 }
 
@@ -184,15 +179,6 @@ func JSONFile(raw json.RawMessage) []byte {
 	}
 	b.WriteByte('\n')
 	return b.Bytes()
-}
-
-// countLines counts lines as `wc -l` does, plus a last line without a newline.
-func countLines(data []byte) int {
-	n := bytes.Count(data, []byte{'\n'})
-	if len(data) > 0 && data[len(data)-1] != '\n' {
-		n++
-	}
-	return n
 }
 
 // SortedKeys returns the keys in order, for maps whose order is shown or hashed.
