@@ -15,6 +15,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/wholefile"
 	"git-checkpoint/internal/verb/transfer"
 )
 
@@ -254,13 +255,8 @@ func (m *mirrored) has(content []byte) bool {
 
 // save replaces the file of one session in one step.
 func (m *mirrored) save(session string, written map[string]string) error {
-	file := m.file + partOf(session)
-	temp := fmt.Sprintf("%s-%d.tmp", file, os.Getpid())
 	part := mirrored{Sessions: map[string]map[string]string{session: written}}
-	if err := os.WriteFile(temp, encode(part), 0o600); err != nil {
-		return plain(err)
-	}
-	return os.Rename(temp, file)
+	return plain(wholefile.Bytes(m.file+partOf(session), 0o600, encode(part)))
 }
 
 // inWords returns what the user can do about an error, to be appended to its message.
