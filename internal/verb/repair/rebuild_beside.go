@@ -71,7 +71,8 @@ func (w *repairs) regenerateRecord(ctx context.Context, v proof.Verdict, l *Rebu
 	// Only the parts that the record names with their ids can be rebuilt. With exact bytes or
 	// conflicts the id will not match.
 	c := v.Parts.Commit
-	m, err := w.s.Store.ComposeRecord(ctx, &store.Draft{Record: rec, Outputs: blobsOf(rec), IndexTree: rec.Git.Index, Author: c.Author, Committer: c.Committer}, blob)
+	from, _ := checkpoint.ImportedMember.Of(rec.Extra)
+	m, err := w.s.Store.ComposeRecord(ctx, &store.Draft{Record: rec, Outputs: blobsOf(rec), Import: from.Files, IndexTree: rec.Git.Index, Author: c.Author, Committer: c.Committer}, blob)
 	if err != nil {
 		return false, nil //nolint:nilerr // what it names is missing too
 	}
