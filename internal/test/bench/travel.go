@@ -1,8 +1,10 @@
 package bench
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/cgi"
@@ -71,6 +73,12 @@ func (b *bench) traveller(ctx context.Context, n int) (*traveller, error) {
 	}
 	t.url = "http://" + listener.Addr().String() + "/travel.git"
 	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body) // package cgi takes no body without a length
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
 		(&cgi.Handler{
 			Path: filepath.Join(programs, "git-http-backend"), Stderr: os.Stderr,
 			Env: []string{"GIT_PROJECT_ROOT=" + b.root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1", "REMOTE_USER=ann", "GIT_PROTOCOL=" + r.Header.Get("Git-Protocol")},
