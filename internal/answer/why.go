@@ -130,11 +130,7 @@ func (a Behind) text(p *page) {
 func (a Behind) steps(p *page) {
 	columns := []render.Column{{}, {Min: 20}, {}, {Min: 12}}
 	row := func(s why.Step) []render.Cell {
-		files := make([]string, len(s.Files))
-		for i, f := range s.Files {
-			files[i] = string(f)
-		}
-		return []render.Cell{cell(render.ID, s.Claim.Ref), say(firstLine(s.Message)), cell(render.Dim, cmp.Or(s.Because, s.Claim.Agent, string(s.Claim.By))), cell(render.Dim, strings.Join(files, ", "))}
+		return []render.Cell{cell(render.ID, s.Claim.Ref), say(firstLine(s.Message)), cell(render.Dim, cmp.Or(s.Because, s.Claim.Agent, string(s.Claim.By))), cell(render.Dim, strings.Join(name.All[string](s.Files), ", "))}
 	}
 	p.section("Steps behind it", columns, each(a.Steps, row))
 	p.section("Steps that have lines of it; who made these is unknown", columns, each(a.Held, row))

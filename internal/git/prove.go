@@ -111,11 +111,7 @@ func (r *reader) prove(ctx context.Context, oids []string, keep int64, each func
 		}
 		return rest, ctx.Err()
 	}
-	ids := make([]name.OID, len(oids))
-	for i, oid := range oids {
-		ids[i] = name.OID(oid)
-	}
-	for _, l := range r.locate(ids) {
+	for _, l := range r.locate(name.All[name.OID](oids)) {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
 		}

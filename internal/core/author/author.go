@@ -82,11 +82,7 @@ func (s Step) Paths() []record.Path {
 	if s.whole != "" {
 		return s.paths
 	}
-	var all []record.Path
-	for _, path := range slices.Sorted(maps.Keys(s.claims)) {
-		all = append(all, record.Path(path))
-	}
-	return all
+	return name.All[record.Path](slices.Sorted(maps.Keys(s.claims)))
 }
 
 // Of reads the record of a checkpoint and says who made its difference. A record that cannot be

@@ -107,8 +107,8 @@ func (p *Private) add(ctx context.Context, s *checkpoint.Service, commit name.OI
 	if err != nil {
 		return err
 	}
-	hidden := HiddenPaths(plain(got.Record.Git.AssumeUnchanged), skipped(flags), plain(got.Record.Git.SparsePresent))
-	known := append(plain(got.Record.Git.Unmerged), plain(got.Record.Git.IntentToAdd)...)
+	hidden := HiddenPaths(name.All[string](got.Record.Git.AssumeUnchanged), skipped(flags), name.All[string](got.Record.Git.SparsePresent))
+	known := append(name.All[string](got.Record.Git.Unmerged), name.All[string](got.Record.Git.IntentToAdd)...)
 	for _, ch := range changes {
 		switch {
 		case ch.New.Mode == 0 || ch.New.Mode == git.ModeGitlink || here[ch.Path]:
@@ -209,14 +209,6 @@ func skipped(flags []byte) (paths []string) {
 		}
 	}
 	return paths
-}
-
-func plain(paths []record.Path) []string {
-	out := make([]string, len(paths))
-	for i, path := range paths {
-		out[i] = string(path)
-	}
-	return out
 }
 
 // Among returns only the files that in chooses.

@@ -28,6 +28,15 @@ func ParseOID(s string) (OID, error) {
 	return OID(s), nil
 }
 
+// All converts a list of names from one type to another.
+func All[To, From ~string](list []From) []To {
+	out := make([]To, len(list))
+	for i, n := range list {
+		out[i] = To(n)
+	}
+	return out
+}
+
 // NotedOID returns the object that a path in a notes tree stands for: git fans those trees out into
 // directories, and without the slashes the path is the id.
 func NotedOID(path string) (OID, error) { return ParseOID(strings.ReplaceAll(path, "/", "")) }

@@ -392,22 +392,10 @@ func (c *draft) composeGit() {
 }
 
 // ToPaths converts to the type that writes paths with any bytes to JSON.
-func ToPaths(list []string) []record.Path {
-	out := make([]record.Path, len(list))
-	for i, p := range list {
-		out[i] = record.Path(p)
-	}
-	return out
-}
+func ToPaths(list []string) []record.Path { return name.All[record.Path](list) }
 
 // FromPaths is the inverse of ToPaths.
-func FromPaths(list []record.Path) []string {
-	out := make([]string, len(list))
-	for i, p := range list {
-		out[i] = string(p)
-	}
-	return out
-}
+func FromPaths(list []record.Path) []string { return name.All[string](list) }
 
 // encodeFlags encodes the paths of skip-worktree entries as the blob index-flags: for each the
 // letter S, which `git ls-files -t` shows for it, a space, the path and a NUL.

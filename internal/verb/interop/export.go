@@ -126,9 +126,7 @@ func archives(ctx context.Context, s *checkpoint.Service, wanted []string, unsca
 		if err != nil {
 			return nil, err
 		}
-		for _, n := range names {
-			wanted = append(wanted, string(n))
-		}
+		wanted = name.All[string](names)
 	}
 	var out []*transfer.Archive
 	for _, session := range wanted {

@@ -45,11 +45,7 @@ type telling struct {
 func damaged(ctx context.Context, s *checkpoint.Service, oids []name.OID) (map[name.OID]bool, error) {
 	bad := map[name.OID]bool{}
 	for some := range slices.Chunk(oids, 1024) {
-		specs := make([]string, len(some))
-		for i, oid := range some {
-			specs[i] = string(oid)
-		}
-		err := s.Repo.Objects.Batch().Prove(ctx, specs, 0, func(i int, _ git.Object, err error) error {
+		err := s.Repo.Objects.Batch().Prove(ctx, name.All[string](some), 0, func(i int, _ git.Object, err error) error {
 			if err != nil {
 				bad[some[i]] = true
 			}

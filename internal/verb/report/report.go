@@ -118,10 +118,10 @@ func Make(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, err
 		}
 		m.out.Lines = m.out.Lines.Plus(c.Counts)
 		for _, step := range c.Held {
-			m.out.Held = withPaths(m.out.Held, step.Files)
+			m.out.Held = append(m.out.Held, name.All[string](step.Files)...)
 		}
-		m.out.Outside = withPaths(m.out.Outside, c.Outside)
-		m.out.Unknown = withPaths(m.out.Unknown, c.Unknown)
+		m.out.Outside = append(m.out.Outside, name.All[string](c.Outside)...)
+		m.out.Unknown = append(m.out.Unknown, name.All[string](c.Unknown)...)
 	}
 	m.out.Usage = s.Priced(&m.sum)
 	if err := m.out.clean(ctx, gate); err != nil {
@@ -308,14 +308,6 @@ func (m *making) endOfTurn(ctx context.Context, st *journal.State, place, way in
 		}
 	}
 	return nil
-}
-
-// withPaths adds paths.
-func withPaths(all []string, paths []record.Path) []string {
-	for _, p := range paths {
-		all = append(all, string(p))
-	}
-	return all
 }
 
 func sorted(all []string) []string {

@@ -9,6 +9,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
 )
 
 // Candidates returns the values of a kind, for the completion of a shell. prefix is what was typed
@@ -17,9 +18,7 @@ func Candidates(ctx context.Context, s *checkpoint.Service, kind, session, prefi
 	switch kind {
 	case "session":
 		sessions, _ := s.Store.Sessions(ctx) //nolint:errcheck // then there is nothing to complete
-		for _, session := range sessions {
-			all = append(all, string(session))
-		}
+		all = name.All[string](sessions)
 	case "workflow":
 		all = workflowNames(s)
 	case "ref":

@@ -14,6 +14,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/archive"
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/sys/wholefile"
 	"git-checkpoint/internal/verb/create"
 )
@@ -36,11 +37,7 @@ func (p *exportBundle) save(ctx context.Context, req ExportRequest, format strin
 	req.Private = p.private
 	out.Bytes, err = req.Write(ctx, archive.IsExport, write)
 	if err == nil && len(out.Needs) > 0 {
-		needs := make([]string, len(out.Needs))
-		for i, oid := range out.Needs {
-			needs[i] = string(oid)
-		}
-		p.s.Warn("this clone is shallow: only clones that have commit " + strings.Join(needs, " and ") + " can import the file")
+		p.s.Warn("this clone is shallow: only clones that have commit " + strings.Join(name.All[string](out.Needs), " and ") + " can import the file")
 	}
 	return out, err
 }

@@ -108,7 +108,7 @@ func begin(ctx context.Context, s *checkpoint.Service, req Request) (*writing, [
 }
 
 // Commits returns the commits of a range, as somebody typed it for git log, oldest first.
-func Commits(ctx context.Context, s *checkpoint.Service, typed string) (out []name.OID, err error) {
+func Commits(ctx context.Context, s *checkpoint.Service, typed string) ([]name.OID, error) {
 	if strings.HasPrefix(typed, "-") {
 		return nil, checkpoint.Usage("", "%q is no range of commits", name.Clip(typed, name.Said))
 	}
@@ -116,10 +116,7 @@ func Commits(ctx context.Context, s *checkpoint.Service, typed string) (out []na
 	if git.ExitCode(err) > 0 {
 		return nil, checkpoint.Failure(checkpoint.KindNotFound, "", "no such range of commits: %q", name.Clip(typed, name.Said))
 	}
-	for _, oid := range strings.Fields(string(res.Stdout)) {
-		out = append(out, name.OID(oid))
-	}
-	return out, err
+	return name.All[name.OID](strings.Fields(string(res.Stdout))), err
 }
 
 // begun returns the range from the oldest commit on which a session began to HEAD. What was rewritten since, begins where the
