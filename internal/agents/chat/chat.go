@@ -160,10 +160,7 @@ func (t *Talk) terminal(c command) string {
 		line = t.Asked.Line
 	}
 	line = slices.DeleteFunc(slices.Clone(line), func(arg string) bool { return arg == defaultReason })
-	for i, arg := range line {
-		line[i] = name.Quoted(arg)
-	}
-	return "`" + strings.Join(append([]string{"git checkpoint"}, line...), " ") + "`"
+	return "`" + name.Quoted(append([]string{"git", "checkpoint"}, line...)...) + "`"
 }
 
 func (t *Talk) do(ctx context.Context, c command) (string, error) {

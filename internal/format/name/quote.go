@@ -2,6 +2,7 @@ package name
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -9,10 +10,13 @@ import (
 // harmlessWord matches words that need no quotes in a shell.
 var harmlessWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w@:+=,./%-][\w@~:+=,./%-]*$`) })
 
-// Quoted quotes a word for a POSIX shell, if it needs it. Hints contain commands that people paste.
-func Quoted(word string) string {
-	if harmlessWord().MatchString(word) {
-		return word
+// Quoted quotes words for a POSIX shell, those that need it. Hints contain commands that people paste.
+func Quoted(words ...string) string {
+	words = slices.Clone(words)
+	for i, word := range words {
+		if !harmlessWord().MatchString(word) {
+			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
 	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return strings.Join(words, " ")
 }

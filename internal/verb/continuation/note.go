@@ -118,10 +118,7 @@ func (p *Prepared) Keep(s *checkpoint.Service) (*Answer, error) {
 // going returns how a conversation goes on in the worktree of s.
 func going(s *checkpoint.Service, def *agent.Definition, file, id string) *Answer {
 	words := agent.Filled(def.Chat.Go, map[string]string{"file": file, "id": id})
-	for i, word := range words {
-		words[i] = name.Quoted(word)
-	}
-	return &Answer{Agent: def.Name, Directory: s.Repo.WorkTree, Command: strings.Join(words, " "), Title: def.Title, Elsewhere: s.Repo.Prefix != ""}
+	return &Answer{Agent: def.Name, Directory: s.Repo.WorkTree, Command: name.Quoted(words...), Title: def.Title, Elsewhere: s.Repo.Prefix != ""}
 }
 
 // Stayed returns how the conversation of a step goes on if another one was made that goes on from it; nil if

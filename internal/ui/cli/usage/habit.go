@@ -49,9 +49,9 @@ func gitHabit(node *kong.Node, word string, args []string) []string {
 	words := strings.Fields(given)
 	switch {
 	case word == "checkout" && paths < len(rest):
-		with, given = "restore *", strings.TrimSpace(given+" "+strings.Join(quotedAll(rest[paths:]), " "))
+		with, given = "restore *", strings.TrimSpace(given+" "+name.Quoted(rest[paths:]...))
 	case word == "reset" && paths < len(rest): // it is about the index alone
-		return []string{"git reset " + strings.Join(quotedAll(rest), " ")}
+		return []string{"git reset " + name.Quoted(rest...)}
 	case given == "" && without != "":
 		with = without
 	case word == "switch" && isRef(given):
@@ -77,7 +77,7 @@ func isRef(word string) bool {
 
 // surplus returns a hint for words that a command does not take, as gitHabit does.
 func surplus(node *kong.Node, word string, args []string) []string {
-	rest := strings.Join(quotedAll(args[slices.Index(args, node.Name)+1:]), " ")
+	rest := name.Quoted(args[slices.Index(args, node.Name)+1:]...)
 	switch {
 	case node.Name == "list" && slices.Contains(args, "--"), node.Name == "list" && strings.Contains(word, ".."):
 		return []string{"git checkpoint log " + rest}
@@ -90,13 +90,6 @@ func surplus(node *kong.Node, word string, args []string) []string {
 		return []string{"git checkpoint " + node.Name + strings.TrimRight(said, " ") + " (a checkpoint has every file; git checkpoint restore brings back those that you name)"}
 	}
 	return nil
-}
-
-func quotedAll(words []string) (all []string) {
-	for _, word := range words {
-		all = append(all, name.Quoted(word))
-	}
-	return all
 }
 
 // carried returns those arguments after the command that have the same meaning for ours, quoted for
