@@ -1,11 +1,9 @@
 package travel
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -127,19 +125,4 @@ func (a *arrival) agrees(st *journal.State) error {
 		}
 	}
 	return fmt.Errorf("the journal names commit %s for it", e.Event().Commit.Short())
-}
-
-// adoption returns an adopt event for a checkpoint whose ref exists but that no event names.
-func adoption(s *checkpoint.Service, session name.Session, a *arrival) (journal.Event, error) {
-	e, err := s.NewEvent(journal.KindAdopt, session)
-	checkpoint.NameIn(&e, a.record, a.commit)
-	return e, err
-}
-
-// byCreation sorts checkpoints by creation time, then id, which is the order of adoption in every
-// clone.
-func byCreation(all []arrival) {
-	slices.SortFunc(all, func(a, b arrival) int {
-		return cmp.Or(a.record.CreatedAt.Compare(b.record.CreatedAt), cmp.Compare(a.id, b.id))
-	})
 }

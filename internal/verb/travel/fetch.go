@@ -157,7 +157,7 @@ func (t *transfer) missing(ctx context.Context, session name.Session, here, ther
 	lacking := slices.DeleteFunc(slices.Sorted(maps.Keys(there.Checkpoints)), func(id name.ID) bool { return ours[id] != "" })
 	if here.Journal != "" && (here.Journal != there.Journal || len(lacking) > 0) {
 		var err error
-		if mine, err = t.journalHere(ctx, session, here.Journal); err != nil && excuse(err) == nil {
+		if mine, err = t.journalHere(ctx, session, here.Journal); err != nil && !excused(err) {
 			return nil, err
 		}
 	}
@@ -202,9 +202,9 @@ func (t *transfer) unite(ctx context.Context, session name.Session, here, there 
 	}
 	u.unfold(there, here.Held())
 	err := u.run(ctx)
-	if why := excuse(err); why != nil {
+	if excused(err) {
 		t.again = t.again || checkpoint.Vanished(err)
-		t.line(name.JournalRef(session), OutcomeRejected, why.Error())
+		t.line(name.JournalRef(session), OutcomeRejected, err.Error())
 		return nil
 	}
 	return err

@@ -146,8 +146,8 @@ func (t *transfer) pushOnce(ctx context.Context, here, there *remote.Listing) er
 			continue
 		}
 		if err := c.plan(ctx, session, q); err != nil {
-			if why := excuse(err); why != nil {
-				t.line(name.JournalRef(session), OutcomeRejected, why.Error())
+			if excused(err) {
+				t.line(name.JournalRef(session), OutcomeRejected, err.Error())
 				continue
 			}
 			return err
@@ -187,7 +187,7 @@ func (t *transfer) bringJournals(ctx context.Context, here, there *remote.Listin
 			continue
 		}
 		mine, err := t.journalHere(ctx, session, here.Session(session).Journal)
-		if err != nil && excuse(err) == nil {
+		if err != nil && !excused(err) {
 			return nil, err
 		}
 		if mine == nil || !mine.log.Contains(theirs) {

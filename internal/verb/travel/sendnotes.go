@@ -72,11 +72,7 @@ func (t *transfer) notesTree(ctx context.Context, commit name.OID) (name.OID, er
 	if commit == "" {
 		return "", nil
 	}
-	c, err := t.s.Repo.Commits.Read(ctx, string(commit))
-	if err != nil {
-		return "", err
-	}
-	return c.Tree, nil
+	return t.s.Repo.Commits.TreeOf(ctx, commit)
 }
 
 // buries reports whether a session of the push has tombstones, so that equal trees may both still

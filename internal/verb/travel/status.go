@@ -149,7 +149,7 @@ func (t *transfer) alsoPushed(ctx context.Context, r *RemoteSession, here, place
 func (t *transfer) compare(ctx context.Context, session name.Session, here, there *remote.Session) (RemoteSession, error) {
 	r := RemoteSession{Remote: t.answer.Remote, Session: session, Conflicts: []name.ID{}, LastSync: t.memory.LastSync}
 	mine, err := JournalOf(ctx, t.s, session)
-	if err != nil && excuse(err) == nil {
+	if err != nil && !excused(err) {
 		return r, err
 	}
 	t.count(ctx, &r, here, there, mine)

@@ -1,6 +1,7 @@
 package travel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -119,12 +120,16 @@ func (u *union) build(ctx context.Context, v store.View) (store.Change, error) {
 	u.lines = append(u.lines, rejected...)
 	// A read-only journal, written by a newer version, takes no events on top.
 	if st == nil || st.ReadOnly == "" {
-		byCreation(u.adopted)
-		for i := range u.adopted {
-			e, err := adoption(u.t.s, u.session, &u.adopted[i])
+		// In the order of creation, then of ids, which is the same in every clone.
+		slices.SortFunc(u.adopted, func(a, b arrival) int {
+			return cmp.Or(a.record.CreatedAt.Compare(b.record.CreatedAt), cmp.Compare(a.id, b.id))
+		})
+		for _, a := range u.adopted {
+			e, err := u.t.s.NewEvent(journal.KindAdopt, u.session)
 			if err != nil {
 				return change, err
 			}
+			checkpoint.NameIn(&e, a.record, a.commit)
 			change.Events = append(change.Events, e)
 		}
 	}
@@ -243,15 +248,7 @@ func (u *union) adopt(ctx context.Context, st *journal.State, held map[name.ID]n
 	}
 }
 
-// excuse returns err if it concerns one session only, so that the transfer can go on with the others,
-// and nil if the error has to end the transfer.
-func excuse(err error) error {
-	var damaged *store.DamagedError
-	var later *store.ReadOnlyError
-	var twin *store.TwinError
-	var missing *store.MissingObjectsError
-	if errors.As(err, &damaged) || errors.As(err, &later) || errors.As(err, &twin) || errors.As(err, &missing) {
-		return err
-	}
-	return nil
+// excused reports whether an error concerns one session only, so that the transfer can go on with the others.
+func excused(err error) bool {
+	return errors.As(err, new(*store.DamagedError)) || errors.As(err, new(*store.ReadOnlyError)) || errors.As(err, new(*store.TwinError)) || errors.As(err, new(*store.MissingObjectsError))
 }
