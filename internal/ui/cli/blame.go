@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/answer"
@@ -18,18 +19,35 @@ type BlameCmd struct {
 	First  string `arg:"" name:"ref|file" complete:"ref or file" help:"Checkpoint, if a file follows; otherwise the file itself, at the current checkpoint, or checkpoint:path."`
 	Second string `arg:"" optional:"" name:"file" complete:"file" help:"File, if a checkpoint comes before it."`
 	sessionFlag
-	Lines     []string `short:"L" sep:"none" placeholder:"<range>" help:"Show only these lines, as for git blame -L; can be repeated."`
-	Spaces    bool     `name:"ignore-space" short:"w" help:"Ignore changes of white space."`
-	Moves     bool     `name:"moves" short:"M" help:"Follow lines that were moved within the file."`
-	Copies    int      `name:"copies" short:"C" type:"counter" help:"Follow lines that were copied from other files; repeat it to search further, as for git blame."`
+	Lines []string `short:"L" sep:"none" placeholder:"<range>" help:"Show only these lines, as for git blame -L; can be repeated."`
+	followFlags
 	IgnoreRev []string `sep:"none" placeholder:"<ref>" complete:"ref" help:"Ignore what this checkpoint or commit changed."`
 	Porcelain bool     `xor:"form" help:"Print git's porcelain format."`
 	JSON      bool     `group:"common" name:"json" xor:"form" help:"Print the answer as JSON."`
 }
 
+// followFlags say how a line is followed into the past; why has them, too.
+type followFlags struct {
+	Spaces bool `name:"ignore-space" short:"w" help:"Ignore changes of white space."`
+	Moves  bool `name:"moves" short:"M" help:"Follow lines that were moved within the file."`
+	Copies int  `name:"copies" short:"C" type:"counter" help:"Follow lines that were copied from other files; repeat it to search further, as for git blame."`
+}
+
+// options returns the flags as git blame has them.
+func (f followFlags) options() []string {
+	options := slices.Repeat([]string{"-C"}, max(0, f.Copies))
+	if f.Spaces {
+		options = append(options, "-w")
+	}
+	if f.Moves {
+		options = append(options, "-M")
+	}
+	return options
+}
+
 // Run prints each line of the file with the checkpoint that wrote it.
 func (c *BlameCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
-	request := blame.Request{Session: c.Session, Ref: c.First, File: c.Second, Ignore: c.IgnoreRev}
+	request := blame.Request{Session: c.Session, Ref: c.First, File: c.Second, Ignore: c.IgnoreRev, Options: c.options()}
 	if c.Second == "" {
 		request.Ref, request.File = "@", c.First
 		_, err := os.Lstat(filepath.Join(app.dir, c.First)) // a file is meant before a checkpoint's
@@ -43,15 +61,6 @@ func (c *BlameCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) err
 	}
 	for _, l := range c.Lines {
 		request.Options = append(request.Options, "-L", l)
-	}
-	if c.Spaces {
-		request.Options = append(request.Options, "-w")
-	}
-	if c.Moves {
-		request.Options = append(request.Options, "-M")
-	}
-	for range c.Copies {
-		request.Options = append(request.Options, "-C")
 	}
 	if c.Porcelain {
 		return app.page(ctx, s, func(w io.Writer) error { return blame.Porcelain(ctx, s, request, app.git(w)) })

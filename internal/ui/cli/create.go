@@ -154,8 +154,7 @@ func unchanged(ctx context.Context, a *App, s *checkpoint.Service, same *create.
 	if err != nil {
 		return err
 	}
-	created := false
-	there.Created = &created
+	there.Created = new(bool)
 	return a.confirmed(answer.Unchanged{Detail: there})
 }
 

@@ -33,10 +33,7 @@ func (c *ReportCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) er
 		return checkpoint.Usage("", "paths go with --check")
 	}
 	made, err := report.Make(ctx, s, req)
-	if err != nil {
-		return err
-	}
-	return app.give(answer.Report{Answer: made, Page: c.Format == "html"})
+	return app.giveUnless(err, answer.Report{Answer: made, Page: c.Format == "html"})
 }
 
 // judged prints whether the conditions hold, and exits with rejectedSaid if one does not.

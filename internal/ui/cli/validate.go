@@ -66,10 +66,7 @@ func (a *App) giveMany(ctx context.Context, s *checkpoint.Service) (give func(an
 		var text bytes.Buffer
 		return func(found answer.Answer) error { return a.show(&text, found) },
 			func() error {
-				return a.long(ctx, s, func(w io.Writer) error {
-					_, err := answerWriter{w}.Write(text.Bytes())
-					return err
-				})
+				return a.long(ctx, s, func(w io.Writer) error { _, err := text.WriteTo(w); return err })
 			}
 	}
 	out := held(a.Terminal.Out)

@@ -18,11 +18,9 @@ import (
 
 // WhyCmd is "git checkpoint why": from a line or a commit back to the steps behind it.
 type WhyCmd struct {
-	What   string    `arg:"" optional:"" name:"path:line|commit" complete:"file" help:"File with a line or a range such as api.go:40,60; a file alone, for what blame prints; or a commit. With --notes: commits as for git log; default: since the oldest commit on which a session began."`
-	Lines  []string  `short:"L" sep:"none" placeholder:"<range>" help:"Lines as for git blame -L, such as :function; can be repeated."`
-	Spaces bool      `name:"ignore-space" short:"w" help:"Ignore changes of white space."`
-	Moves  bool      `name:"moves" short:"M" help:"Follow lines that were moved within the file."`
-	Copies int       `name:"copies" short:"C" type:"counter" help:"Follow lines that were copied from other files; repeat it to search further, as for git blame."`
+	What  string   `arg:"" optional:"" name:"path:line|commit" complete:"file" help:"File with a line or a range such as api.go:40,60; a file alone, for what blame prints; or a commit. With --notes: commits as for git log; default: since the oldest commit on which a session began."`
+	Lines []string `short:"L" sep:"none" placeholder:"<range>" help:"Lines as for git blame -L, such as :function; can be repeated."`
+	followFlags
 	Notes  notesFlag `placeholder:"<format>" help:"Write for each commit what is known of its lines as a git note: in refs/notes/agent-trace, or with --notes=git-ai in refs/notes/ai."`
 	Verify bool      `help:"With --notes: write nothing, and compare the notes that others wrote with what is known here; exit with 6 if a line has another name there."`
 	jsonFlag
@@ -36,7 +34,7 @@ func (c *WhyCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error
 	progress := app.Terminal.Progress("Reading checkpoints")
 	defer progress.Finish()
 	tally := func(n int) { progress.Add(int64(n)) }
-	switch lines := len(c.Lines)+c.Copies > 0 || c.Spaces || c.Moves; {
+	switch lines := len(c.Lines)+len(c.options()) > 0; {
 	case c.Notes.given && lines:
 		return checkpoint.Usage("", "--notes is about whole commits: leave out -L, -w, -M and -C")
 	case c.Notes.given:
@@ -46,7 +44,7 @@ func (c *WhyCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error
 	case c.What == "":
 		return usage.Error("nothing given for <path:line|commit>", "git checkpoint why -h shows its usage")
 	}
-	req := why.Request{File: c.What, Lines: c.Lines, Loose: c.Spaces, Progress: tally}
+	req := why.Request{File: c.What, Lines: c.Lines, Loose: c.Spaces, Options: c.options(), Progress: tally}
 	if m := regexp.MustCompile(`(?s)^(.+):(\d+(?:,\+?\d+)?)$`).FindStringSubmatch(c.What); m != nil && len(c.Lines) == 0 {
 		if req.File, req.Lines = m[1], []string{m[2]}; !strings.Contains(m[2], ",") {
 			req.Lines[0] += "," + m[2] // for git one number means all lines from there
@@ -58,15 +56,7 @@ func (c *WhyCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error
 			return checkpoint.Failure(checkpoint.KindNotFound, "for a line of a file, write git checkpoint why FILE:LINE", "no such commit or file: %q", name.Clip(c.What, name.Said))
 		}
 		if !app.json {
-			return (&BlameCmd{First: c.What, Spaces: c.Spaces, Moves: c.Moves, Copies: c.Copies}).Run(ctx, app, s)
-		}
-	}
-	for _, flag := range []struct {
-		option string
-		times  int
-	}{{"-w", count(c.Spaces)}, {"-M", count(c.Moves)}, {"-C", c.Copies}} {
-		for range flag.times {
-			req.Options = append(req.Options, flag.option)
+			return (&BlameCmd{First: c.What, followFlags: c.followFlags}).Run(ctx, app, s)
 		}
 	}
 	lines, err := why.Lines(ctx, s, req)
@@ -75,14 +65,6 @@ func (c *WhyCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error
 	}
 	witness.Open(s).Lines(ctx, lines)
 	return app.page(ctx, s, func(w io.Writer) error { return app.giveTo(w, answer.Reasons(lines)) })
-}
-
-// count returns how often a flag was given that can be given once.
-func count(given bool) int {
-	if given {
-		return 1
-	}
-	return 0
 }
 
 // behind prints the steps behind a commit.
@@ -101,10 +83,7 @@ func (a *App) behind(ctx context.Context, s *checkpoint.Service, commit name.OID
 func (a *App) notes(ctx context.Context, s *checkpoint.Service, req witness.Request, verify bool) error {
 	if !verify {
 		written, err := witness.Write(ctx, s, req)
-		if err != nil {
-			return err
-		}
-		return a.give(answer.Notes{Answer: written})
+		return a.giveUnless(err, answer.Notes{Answer: written})
 	}
 	compared, err := witness.Verify(ctx, s, req)
 	if err != nil {
