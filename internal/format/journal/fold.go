@@ -98,8 +98,7 @@ func newFold(l *Log) *fold {
 		if f.log.order != nil {
 			e = e.permuted(f.log.order)
 		}
-		g := newGraph(e)
-		return &g
+		return new(newGraph(e))
 	})
 	return f
 }

@@ -58,8 +58,7 @@ func Merge(mine, theirs *Log) (Tip, *MergeCommit) {
 	case theirs.Contains(mine.Tip().OID):
 		return theirs.Tip(), nil
 	}
-	m := MergeOf(mine.Tip(), theirs.Tip())
-	return Tip{}, &m
+	return Tip{}, new(MergeOf(mine.Tip(), theirs.Tip()))
 }
 
 // SameEvents reports whether two journals have the same set of events, even if they joined them by

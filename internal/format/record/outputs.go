@@ -50,6 +50,5 @@ func Measure(content []byte) (lines int, entries *int) {
 	if kind(content) != '[' || check(content, Limits{Size: MaxSize, Depth: MaxDepth}) != nil {
 		return lines, nil
 	}
-	n := count(content)
-	return lines, &n
+	return lines, new(count(content))
 }

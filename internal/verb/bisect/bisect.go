@@ -317,8 +317,7 @@ func (b *search) broken(ctx context.Context, low, high int) error {
 		return b.s.LabelledOf(ctx, b.steps[i])
 	}
 	if low >= 0 {
-		good := label(low)
-		b.answer.Good = &good
+		b.answer.Good = new(label(low))
 		b.answer.Diff = fmt.Sprintf("git checkpoint diff %s %s --patch", b.steps[low].Checkpoint, b.steps[high].Checkpoint)
 		b.answer.See = fmt.Sprintf("git checkpoint diff %s %s --patch", b.typed(low), b.typed(high))
 	}

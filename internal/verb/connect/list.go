@@ -141,8 +141,7 @@ func standing(s *checkpoint.Service, d *agent.Definition) (st Standing, err erro
 	if d.Hooks.Trust != nil && len(st.Hooks) > 0 {
 		st.Trusted = trusted(s, *d.Hooks.Trust, st.Hooks)
 		if since := st.written(); st.LastEvent != nil && st.LastEvent.After(since) {
-			runs := true
-			st.Trusted = &runs
+			st.Trusted = new(true)
 		}
 	}
 	health := HealthOf(s.Repo.GitDir, st.Name)

@@ -303,8 +303,7 @@ func (c *draft) numberSafety(v store.View) {
 func lastMilestone(st *journal.State) *int {
 	for e := range st.Line() {
 		if e.Milestone || e.Step > 0 {
-			n := e.Step
-			return &n
+			return new(e.Step)
 		}
 	}
 	return nil

@@ -261,8 +261,7 @@ func requestFor(ctx context.Context, s *checkpoint.Service, req Request) (*reque
 	req.Name = clearance.Redacted(s, "step name", req.Name)
 	req.Status = clearance.Redacted(s, "status", req.Status)
 	if req.Error != nil && !json.Valid([]byte(*req.Error)) { // JSON is the job's own data
-		text := clearance.Redacted(s, "error", *req.Error)
-		req.Error = &text
+		req.Error = new(clearance.Redacted(s, "error", *req.Error))
 	}
 	return &request{s: s, req: req, home: in, at: s.Now(), headCommit: head}, err
 }
@@ -322,11 +321,8 @@ func CurrentTree(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	if err != nil || st.CurrentEntry() == nil {
 		return ""
 	}
-	commit, err := s.Repo.Commits.Read(ctx, string(st.CurrentEntry().Event().Commit))
-	if err != nil {
-		return ""
-	}
-	return commit.Tree
+	tree, _ := s.Repo.Commits.TreeOf(ctx, st.CurrentEntry().Event().Commit) //nolint:errcheck // see above
+	return tree
 }
 
 // build computes the checkpoint from the journal as it is now. The transaction calls it once for

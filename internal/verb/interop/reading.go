@@ -159,8 +159,7 @@ func whole(v gjson.Result) *int {
 	if v.Type != gjson.Number || strings.Trim(v.Raw, "0123456789") != "" || len(v.Raw) > 9 {
 		return nil
 	}
-	n := int(v.Int())
-	return &n
+	return new(int(v.Int()))
 }
 
 // moment returns the first text that is a time, in UTC and cut to milliseconds, in one of the forms

@@ -257,8 +257,7 @@ func (r *target) moveSession(ctx context.Context) (m sessionMove, err error) {
 		return m, err
 	}
 	if r.to.Entry != nil {
-		last := r.to.Entry.Step
-		if step, ok := m.def.Steps.Next(&last, slices.Collect(maps.Keys(r.to.State.Skipped)), r.to.State.Highest()); ok {
+		if step, ok := m.def.Steps.Next(new(r.to.Entry.Step), slices.Collect(maps.Keys(r.to.State.Skipped)), r.to.State.Highest()); ok {
 			m.step = &NextStep{step.Number, step.Name}
 		}
 	}

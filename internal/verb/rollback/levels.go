@@ -149,8 +149,7 @@ func changedBy(ctx context.Context, s *checkpoint.Service, w *undoLists, e *jour
 	a, b := w.entry(e.Safety), w.entry(after)
 	switch Mode(e.Mode) {
 	case ModeState:
-		none := 0
-		return &none, nil
+		return new(0), nil
 	case ModePaths, ModeProduced, ModePromote, ModeLand: // it changed only some of the differing files
 		return nil, nil
 	}
@@ -178,8 +177,7 @@ func changedBy(ctx context.Context, s *checkpoint.Service, w *undoLists, e *jour
 	if err != nil {
 		return nil, err
 	}
-	count := len(changes)
-	return &count, nil
+	return new(len(changes)), nil
 }
 
 // shownLevels returns the levels that an undo or redo covers, and what other worktrees did since the
