@@ -40,13 +40,18 @@ func DiffOutputs(old, new map[string]Output) []OutputChange {
 	return changes
 }
 
-// Measure counts the lines of an output, including a last one without a newline, and its elements
-// if it is a JSON array within the default limits.
-func Measure(content []byte) (lines int, entries *int) {
-	lines = bytes.Count(content, []byte("\n"))
+// CountLines counts lines as wc -l does, and a last one without a newline.
+func CountLines(content []byte) int {
+	lines := bytes.Count(content, []byte("\n"))
 	if len(content) > 0 && content[len(content)-1] != '\n' {
 		lines++
 	}
+	return lines
+}
+
+// Measure counts the lines of an output, and its elements if it is a JSON array within the default limits.
+func Measure(content []byte) (lines int, entries *int) {
+	lines = CountLines(content)
 	if kind(content) != '[' || check(content, Limits{Size: MaxSize, Depth: MaxDepth}) != nil {
 		return lines, nil
 	}

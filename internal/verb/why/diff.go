@@ -27,22 +27,11 @@ func isText(data []byte) bool {
 	return len(data) <= maxBytes && bytes.IndexByte(data[:min(len(data), 8000)], 0) < 0 && bytes.Count(data, []byte("\n")) <= maxLines
 }
 
-// linesIn counts lines; the last one may lack its end.
-func linesIn(data []byte) int {
-	n := bytes.Count(data, []byte("\n"))
-	if len(data) > 0 && data[len(data)-1] != '\n' {
-		n++
+func split(all string) text {
+	if all == "" {
+		return text{}
 	}
-	return n
-}
-
-func split(rest string) text {
-	t := make(text, 0, strings.Count(rest, "\n")+1)
-	for rest != "" {
-		line, after, _ := strings.Cut(rest, "\n")
-		t, rest = append(t, line), after
-	}
-	return t
+	return strings.Split(strings.TrimSuffix(all, "\n"), "\n")
 }
 
 // maxEdits bounds the work for one pair of texts: the edits that are looked for before the texts are

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 )
 
@@ -104,7 +105,7 @@ type recent struct {
 func (f *files) readNext(data []byte) content {
 	was := f.last
 	from, behind := sameLines(was.data, data)
-	first, last := linesIn(data[:from]), len(was.text)-linesIn(data[len(data)-behind:])
+	first, last := record.CountLines(data[:from]), len(was.text)-record.CountLines(data[len(data)-behind:])
 	c := f.numbered(split(string(data[from : len(data)-behind])))
 	c.text = slices.Concat(was.text[:first], c.text, was.text[last:])
 	c.numbers = slices.Concat(was.numbers[:first], c.numbers, was.numbers[last:])
