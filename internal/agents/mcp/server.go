@@ -131,15 +131,16 @@ func (s *Server) directory(ctx context.Context, session *mcp.ServerSession, root
 	if root == "" || root == s.Dir {
 		return s.Dir, nil
 	}
-	listed, err := session.ListRoots(ctx, nil) //nolint:staticcheck // clients in use name roots; the protocol keeps them for a year
-	if err != nil {
-		return "", fmt.Errorf("%q is not the directory of this server, and the client names no roots", name.Clip(root, name.Said))
+	var roots []*mcp.Root                                                                                    //nolint:staticcheck // clients in use name roots; the protocol keeps them for a year
+	if c := session.InitializeParams(); c != nil && c.Capabilities != nil && c.Capabilities.RootsV2 != nil { // others may never answer
+		if listed, err := session.ListRoots(ctx, nil); err == nil { //nolint:staticcheck // as above
+			roots = listed.Roots
+		}
 	}
-	allowed := slices.ContainsFunc(listed.Roots, func(r *mcp.Root) bool { //nolint:staticcheck // as above
+	if !slices.ContainsFunc(roots, func(r *mcp.Root) bool { //nolint:staticcheck // as above
 		u, err := url.Parse(r.URI)
 		return err == nil && u.Scheme == "file" && filepath.Clean(u.Path) == filepath.Clean(root)
-	})
-	if !allowed {
+	}) {
 		return "", fmt.Errorf("%q is neither the directory of this server nor a root of the client", name.Clip(root, name.Said))
 	}
 	return root, nil
