@@ -139,7 +139,7 @@ func stop(ctx context.Context, s *checkpoint.Service, what Sending, stopped []Fo
 	if more := len(stopped) - len(firstFew(stopped)); more > 0 {
 		refused.Hints = append(refused.Hints, fmt.Sprintf("and %d more: `git checkpoint guard --all` lists them", more))
 	}
-	refused.Hints = append(append(append(refused.Hints, suggestions(s, kept)...), waysOut(kept, inCheckpoints)...), committed...)
+	refused.Hints = append(append(append(refused.Hints, suggestions(s, kept)...), waysOut(kept, "to remove it from every checkpoint: git checkpoint expunge ")...), committed...)
 	if what.Elsewhere != nil {
 		hints, err := what.Elsewhere(ctx)
 		if err != nil {
@@ -150,19 +150,12 @@ func stop(ctx context.Context, s *checkpoint.Service, what Sending, stopped []Fo
 	return refused
 }
 
-// foundIn says where something was found.
-type foundIn int
-
-const (
-	inWorktree foundIn = iota
-	inCheckpoints
-)
-
 // maxWays is for how many files waysOut names commands.
 const maxWays = 3
 
-// waysOut returns hints with commands that can be pasted, each once.
-func waysOut(stopped []Found, in foundIn) []string {
+// waysOut returns hints with commands that can be pasted, each once. removes begins the one that removes a finding from
+// checkpoints; empty: it is in none.
+func waysOut(stopped []Found, removes string) []string {
 	var hints, targets []string
 	add := func(hint string) {
 		if !slices.Contains(hints, hint) {
@@ -186,8 +179,8 @@ func waysOut(stopped []Found, in foundIn) []string {
 		if target != "" {
 			add("if it is not a secret, or may leave this machine: git checkpoint guard allow " + name.Quoted(target) + " --reason TEXT")
 		}
-		if target != "" && in == inCheckpoints {
-			add("to remove it from every checkpoint: git checkpoint expunge " + name.Quoted(target))
+		if target != "" && removes != "" {
+			add(removes + name.Quoted(target))
 		}
 		if isPasteable(f.Path) {
 			add("to leave the file out from now on: git config --add checkpoint.exclude " + name.Quoted(f.Path))

@@ -134,7 +134,7 @@ func (w *Watch) Judge(ctx context.Context) error {
 	for _, f := range firstFew(stopped) {
 		refused.Hints = append(refused.Hints, fmt.Sprintf("%s looks like %s (%s)", placeOf(f), whatIs(f.Rule), f.Rule))
 	}
-	refused.Hints = append(refused.Hints, waysOut(stopped, inWorktree)...)
+	refused.Hints = append(refused.Hints, waysOut(stopped, "")...)
 	return refused
 }
 
