@@ -44,7 +44,7 @@ func TestBroughtAgain(t *testing.T) {
 				a.ok(a.push("r0"))
 				os.Remove(bundle) //nolint:errcheck // there may be none
 				a.must(func(ctx context.Context, s *checkpoint.Service) error {
-					_, err := transfer.ExportBundle(ctx, s, transfer.ExportRequest{Destination: transfer.Destination{Path: bundle}})
+					_, err := transfer.Export(ctx, s, transfer.ExportRequest{Destination: transfer.Destination{Path: bundle}}, "bundle")
 					return err
 				})
 				there, done := b.objects(), func() {}

@@ -248,7 +248,7 @@ func (s *schedule) archive(c *clone) error {
 func (s *schedule) carry(c *clone) (string, error) {
 	file := filepath.Join(s.root, "carried.bundle")
 	err := c.do(func(ctx context.Context, v *checkpoint.Service) error {
-		_, err := transfer.ExportBundle(ctx, v, transfer.ExportRequest{Destination: transfer.Destination{Path: file}, Agree: agrees})
+		_, err := transfer.Export(ctx, v, transfer.ExportRequest{Destination: transfer.Destination{Path: file}, Agree: agrees}, "bundle")
 		return err
 	})
 	if err != nil {

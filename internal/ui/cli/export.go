@@ -42,10 +42,10 @@ func (c *ExportCmd) Run(ctx context.Context, app *App) error {
 		c.File = "-"
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		done, err := chosen.export(ctx, s, transfer.ExportRequest{
+		done, err := transfer.Export(ctx, s, transfer.ExportRequest{
 			Destination: transfer.Destination{Path: c.File, Out: app.Terminal.Out, Force: c.Force},
 			Sessions:    c.Session, Since: c.Since, Unscanned: unscanned(c.Yes), Agree: app.agreeing(c.Yes, "Write it?"),
-		})
+		}, chosen)
 		if err != nil || c.File == "-" {
 			return err
 		}

@@ -1,52 +1,49 @@
 package cli
 
 import (
-	"context"
 	"strings"
 
-	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/verb/interop"
-	"git-checkpoint/internal/verb/transfer"
 )
 
-// ownFormat is a format of files that hold whole sessions. To add a format, add a row to ownFormats.
+// ownFormat is a format of files that hold whole sessions. To add a format, add a row to ownFormats, and what
+// writes and recognises it to transfer.Export and FormatOf.
 type ownFormat struct {
 	name string
 	// endings of file names that select the format for an export if --format does not. An import
 	// recognises it by content: transfer.FormatOf.
 	endings []string
-	export  func(context.Context, *checkpoint.Service, transfer.ExportRequest) (*transfer.Exported, error)
 }
 
 // ownFormats are our own formats, the default of an export first.
 func ownFormats() []ownFormat {
 	return []ownFormat{
-		{"bundle", []string{".bundle"}, transfer.ExportBundle},
-		{"tar", []string{".tar", ".tar.gz", ".tgz"}, transfer.ExportTar},
-		{"jsonl", []string{".jsonl", ".jsonl.gz"}, transfer.ExportLines},
+		{"bundle", []string{".bundle"}},
+		{"tar", []string{".tar", ".tar.gz", ".tgz"}},
+		{"jsonl", []string{".jsonl", ".jsonl.gz"}},
 	}
 }
 
-// exporterFor returns the format that --format names, else the one for the ending of the file's
+// exporterFor returns the name of the format that --format names, else the one for the ending of the file's
 // name, else the first.
-func exporterFor(format, file string) (ownFormat, error) {
+func exporterFor(format, file string) (string, error) {
 	all := ownFormats()
 	for _, e := range all {
 		for _, ending := range e.endings {
 			if format == "" && strings.HasSuffix(strings.ToLower(file), ending) {
-				return e, nil
+				return e.name, nil
 			}
 		}
 		if e.name == format {
-			return e, nil
+			return e.name, nil
 		}
 	}
 	if format == "" {
-		return all[0], nil
+		return all[0].name, nil
 	}
-	return ownFormat{}, unknownFormat(format, append(formatNames(), interop.SQLite))
+	return "", unknownFormat(format, append(formatNames(), interop.SQLite))
 }
 
 // formatNames returns the names of all formats that can be exported and imported, ours first.

@@ -1,7 +1,7 @@
 // Package transfer writes sessions to files and reads them back.
 //
-// Export: ExportBundle writes a git bundle, ExportTar and ExportLines a form for people and
-// programs with the bundle inside. The same sessions give the same bytes on every machine.
+// Export writes a git bundle, or a form for people and programs with the bundle inside. The same
+// sessions give the same bytes on every machine.
 // ArchiveToWrite reads a session for the writers of other systems' layouts (package
 // interop).
 //
@@ -13,6 +13,7 @@
 package transfer
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -72,14 +73,25 @@ type exportBundle struct {
 	session map[name.Session]*travel.Joined
 }
 
-// ExportBundle writes a git bundle with the journals, checkpoints and notes of the
-// sessions.
-func ExportBundle(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exported, error) {
+// Export writes the journals, checkpoints and notes of the sessions to a file: a git bundle, or a tar or JSON lines with
+// the bundle inside, which is the only part that an import reads. The same sessions give the same bytes.
+func Export(ctx context.Context, s *checkpoint.Service, req ExportRequest, format string) (*Exported, error) {
 	p, err := pack(ctx, s, req)
 	if err != nil {
 		return nil, err
 	}
-	return p.save(ctx, req, "bundle", func(w io.Writer) error { return p.write(ctx, w) })
+	if format == "bundle" {
+		return p.save(ctx, req, format, func(w io.Writer) error { return p.write(ctx, w) })
+	}
+	var bundle bytes.Buffer
+	if err := p.write(ctx, &bundle); err != nil {
+		return nil, err
+	}
+	write := p.lines
+	if format == "tar" {
+		write = p.tar
+	}
+	return p.save(ctx, req, format, func(w io.Writer) error { return write(ctx, w, bundle.Bytes()) })
 }
 
 // pack decides what the bundle holds. The notes commit is a new object, so in a repository

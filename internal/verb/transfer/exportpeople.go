@@ -23,37 +23,19 @@ import (
 	"git-checkpoint/internal/verb/session"
 )
 
-// export packs the bundle and saves what write makes of it: a file in a format that contains the
-// bundle.
-func export(ctx context.Context, s *checkpoint.Service, req ExportRequest, format string, write func(*exportBundle, io.Writer, []byte) error) (*Exported, error) {
-	p, err := pack(ctx, s, req)
-	if err != nil {
-		return nil, err
+// tar writes a manifest and a history per session, and the record, outputs and files of each checkpoint. The bundle is
+// the first member, so a reader finds it without unpacking the rest.
+func (p *exportBundle) tar(ctx context.Context, w io.Writer, bundle []byte) error {
+	t := archive.NewWriter(w)
+	if err := t.File(archive.BundleMember, 0o644, p.newest(), bundle); err != nil {
+		return err
 	}
-	var bundle bytes.Buffer
-	if err := p.write(ctx, &bundle); err != nil {
-		return nil, err
-	}
-	return p.save(ctx, req, format, func(w io.Writer) error { return write(p, w, bundle.Bytes()) })
-}
-
-// ExportTar writes a tar with a manifest and a history per session, and the record, outputs
-// and files of each checkpoint. It also has the bundle, which is the only part that
-// `import` uses.
-func ExportTar(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exported, error) {
-	return export(ctx, s, req, "tar", func(p *exportBundle, w io.Writer, bundle []byte) error {
-		t := archive.NewWriter(w)
-		// The bundle is the first member, so a reader finds it without unpacking the rest.
-		if err := t.File(archive.BundleMember, 0o644, p.newest(), bundle); err != nil {
+	for _, session := range p.sessions {
+		if err := p.tarSession(ctx, t, session); err != nil {
 			return err
 		}
-		for _, session := range p.sessions {
-			if err := p.tarSession(ctx, t, session); err != nil {
-				return err
-			}
-		}
-		return t.Close()
-	})
+	}
+	return t.Close()
 }
 
 // newest returns the time of the newest event. Members of an export have the times of their
@@ -170,13 +152,8 @@ func permissions(f git.Change, rec *record.Record) fs.FileMode {
 	return usual
 }
 
-// ExportLines writes JSON lines for other programs: a line per session, event and
-// checkpoint, and the bundle in base64, which is the only part that `import` uses.
-func ExportLines(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exported, error) {
-	return export(ctx, s, req, "jsonl", func(p *exportBundle, w io.Writer, bundle []byte) error { return p.lines(ctx, w, bundle) })
-}
-
-// lines writes the lines of all sessions, and the bundle at the end.
+// lines writes JSON lines for other programs: a line per session, event and checkpoint, and at the end
+// the bundle in base64.
 func (p *exportBundle) lines(ctx context.Context, w io.Writer, bundle []byte) error {
 	for _, in := range p.sessions {
 		st := p.session[in].Fold()

@@ -12,8 +12,6 @@ import (
 	"git-checkpoint/internal/verb/transfer"
 )
 
-type exporting func(context.Context, *checkpoint.Service, transfer.ExportRequest) (*transfer.Exported, error)
-
 // two makes a repository with two checkpoints in a session and one in another.
 func two(t *testing.T) *verbtest.World {
 	t.Helper()
@@ -26,11 +24,11 @@ func two(t *testing.T) *verbtest.World {
 }
 
 // export writes a session to a file and returns its path.
-func export(w *verbtest.World, do exporting, file string) string {
+func export(w *verbtest.World, format, file string) string {
 	w.Helper()
 	path := filepath.Join(w.Root, file)
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-		e, err := do(ctx, s, transfer.ExportRequest{Destination: transfer.Destination{Path: path}, Sessions: []string{"shop"}})
+		e, err := transfer.Export(ctx, s, transfer.ExportRequest{Destination: transfer.Destination{Path: path}, Sessions: []string{"shop"}}, format)
 		if err == nil && (e.Checkpoints != 2 || len(e.Sessions) != 1) {
 			w.Errorf("%s: %+v", file, e)
 		}
@@ -45,8 +43,8 @@ func TestFileAndBack(t *testing.T) {
 	t.Parallel()
 	from := two(t)
 	want := from.Git("for-each-ref", "--format=%(objectname) %(refname)", "refs/checkpoints/shop")
-	for file, out := range map[string]exporting{
-		"x.bundle": transfer.ExportBundle, "x.tar": transfer.ExportTar, "x.tar.gz": transfer.ExportTar, "x.jsonl": transfer.ExportLines, "x.jsonl.gz": transfer.ExportLines,
+	for file, out := range map[string]string{
+		"x.bundle": "bundle", "x.tar": "tar", "x.tar.gz": "tar", "x.jsonl": "jsonl", "x.jsonl.gz": "jsonl",
 	} {
 		first, second := from.Read("../"+filepath.Base(export(from, out, file))), from.Read("../"+filepath.Base(export(from, out, "again-"+file)))
 		if first != second {

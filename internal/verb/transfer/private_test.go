@@ -32,11 +32,11 @@ func TestTarKeepsPrivateModes(t *testing.T) {
 	w.Create(create.Request{Session: "shop"})
 	file := filepath.Join(w.Root, "x.tar")
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-		if _, err := transfer.ExportTar(ctx, s, transfer.ExportRequest{Destination: transfer.Destination{Path: file}}); err == nil {
+		if _, err := transfer.Export(ctx, s, transfer.ExportRequest{Destination: transfer.Destination{Path: file}}, "tar"); err == nil {
 			t.Error("untracked files leave without a yes")
 		}
 		yes := func(context.Context, clearance.FirstTime) error { return nil }
-		_, err := transfer.ExportTar(ctx, s, transfer.ExportRequest{Destination: transfer.Destination{Path: file}, Agree: yes})
+		_, err := transfer.Export(ctx, s, transfer.ExportRequest{Destination: transfer.Destination{Path: file}, Agree: yes}, "tar")
 		return err
 	})
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
