@@ -93,7 +93,7 @@ func (p *Private) add(ctx context.Context, s *checkpoint.Service, commit name.OI
 	if index == "" { // what was staged is not known
 		index = head
 	}
-	flags, err := s.Store.Flags(ctx, got.Commit)
+	skipped, err := s.Store.SkipWorktree(ctx, got.Commit)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (p *Private) add(ctx context.Context, s *checkpoint.Service, commit name.OI
 	if err != nil {
 		return err
 	}
-	hidden := HiddenPaths(name.All[string](got.Record.Git.AssumeUnchanged), skipped(flags), name.All[string](got.Record.Git.SparsePresent))
+	hidden := HiddenPaths(name.All[string](got.Record.Git.AssumeUnchanged), skipped, name.All[string](got.Record.Git.SparsePresent))
 	known := append(name.All[string](got.Record.Git.Unmerged), name.All[string](got.Record.Git.IntentToAdd)...)
 	for _, ch := range changes {
 		switch {
@@ -199,16 +199,6 @@ func HiddenPaths(assumed, skipped, present []string) map[string]bool {
 		}
 	}
 	return out
-}
-
-// skipped returns the skip-worktree paths in a list of index flags ("index-flags" in docs/format.md).
-func skipped(flags []byte) (paths []string) {
-	for one := range strings.SplitSeq(string(flags), "\x00") {
-		if path, is := strings.CutPrefix(one, "S "); is {
-			paths = append(paths, path)
-		}
-	}
-	return paths
 }
 
 // Among returns only the files that in chooses.

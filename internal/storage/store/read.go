@@ -129,14 +129,20 @@ func (s *contents) Trees(ctx context.Context, commit name.OID) ([]name.OID, erro
 	return trees, nil
 }
 
-// Flags returns the list of index flags, or nil if there is none. docs/format.md describes it
-// ("index-flags").
-func (s *contents) Flags(ctx context.Context, m name.OID) ([]byte, error) {
+// SkipWorktree returns the skip-worktree paths in the list of index flags, which docs/format.md
+// describes ("index-flags"). It skips lines with other letters.
+func (s *contents) SkipWorktree(ctx context.Context, m name.OID) (paths []string, err error) {
 	e, err := s.entry(ctx, m, FlagsPath)
 	if err != nil || e.Mode != git.ModeFile {
 		return nil, err
 	}
-	return s.blob(ctx, "list of index flags", e.OID, git.MaxObject)
+	flags, err := s.blob(ctx, "list of index flags", e.OID, git.MaxObject)
+	for one := range strings.SplitSeq(string(flags), "\x00") {
+		if path, is := strings.CutPrefix(one, "S "); is {
+			paths = append(paths, path)
+		}
+	}
+	return paths, err
 }
 
 // Conflicts returns the unmerged index entries, sorted by stage and path.

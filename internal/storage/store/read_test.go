@@ -54,7 +54,7 @@ func (f *fixture) full() Draft {
 		Outputs:   map[string]name.OID{"spec": f.blob("the spec\n")},
 		Conflicts: []Conflict{conflict(1, "a/b", "base"), conflict(2, "a/b", "ours"), conflict(3, "c", "theirs")},
 		Raw:       map[string]name.OID{"dir/crlf.txt": f.blob("a\r\n"), "new\nline": f.blob("b\r\n")},
-		Flags:     f.blob("flags"), Author: author, Committer: committer,
+		Flags:     f.blob("S a b\x00H other\x00S c\x00"), Author: author, Committer: committer,
 	}
 }
 
@@ -108,8 +108,8 @@ func checkParts(t *testing.T, f *fixture, d Draft, w Written) {
 	if tree, err := f.IndexTree(t.Context(), m); tree != d.IndexTree || err != nil {
 		t.Errorf("%s %v", tree, err)
 	}
-	if flags, err := f.Flags(t.Context(), m); string(flags) != "flags" || err != nil {
-		t.Errorf("%q %v", flags, err)
+	if paths, err := f.SkipWorktree(t.Context(), m); !slices.Equal(paths, []string{"a b", "c"}) || err != nil {
+		t.Errorf("%q %v", paths, err)
 	}
 	conflicts, err := f.Conflicts(t.Context(), m)
 	if err != nil || len(conflicts) != 3 {
@@ -166,11 +166,11 @@ func TestUnbornAndBare(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	tree, err := f.IndexTree(t.Context(), w.RecordCommit)
-	flags, err2 := f.Flags(t.Context(), w.RecordCommit)
+	skipped, err2 := f.SkipWorktree(t.Context(), w.RecordCommit)
 	conflicts, err3 := f.Conflicts(t.Context(), w.RecordCommit)
 	kept, err4 := f.Raw(t.Context(), w.RecordCommit)
-	if tree != "" || flags != nil || conflicts != nil || len(kept) != 0 || errors.Join(err, err2, err3, err4) != nil {
-		t.Errorf("%q %q %v %v %v", tree, flags, conflicts, kept, errors.Join(err, err2, err3, err4))
+	if tree != "" || skipped != nil || conflicts != nil || len(kept) != 0 || errors.Join(err, err2, err3, err4) != nil {
+		t.Errorf("%q %q %v %v %v", tree, skipped, conflicts, kept, errors.Join(err, err2, err3, err4))
 	}
 }
 

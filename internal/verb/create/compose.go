@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"git-checkpoint/internal/core/author"
@@ -405,18 +404,6 @@ func encodeFlags(skipWorktree []string) []byte {
 		b.WriteString("S " + p + "\x00")
 	}
 	return b.Bytes()
-}
-
-// DecodeFlags returns the skip-worktree paths in a blob index-flags. It skips lines with other
-// letters.
-func DecodeFlags(data []byte) []string {
-	var out []string
-	for _, line := range strings.Split(string(data), "\x00") {
-		if p, ok := strings.CutPrefix(line, "S "); ok {
-			out = append(out, p)
-		}
-	}
-	return out
 }
 
 // gitNow returns what a record says about HEAD's branch, the operation in progress and the worktrees.

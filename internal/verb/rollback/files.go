@@ -58,11 +58,9 @@ func readTarget(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (r
 	for _, c := range conflicts {
 		index.Unmerged = append(index.Unmerged, snapshot.Stage(c))
 	}
-	flags, err := s.Store.Flags(ctx, m)
-	if err != nil {
+	if index.SkipWorktree, err = s.Store.SkipWorktree(ctx, m); err != nil {
 		return nil, got, err
 	}
-	index.SkipWorktree = create.DecodeFlags(flags)
 	sparse, known := create.MemberSparse.Of(rec.Git.Extra)
 	index.Sparse = !known || sparse // older versions did not say
 	if rec.Git.Index != "" {
