@@ -71,10 +71,8 @@ func (t *Trees) DiffMatching(ctx context.Context, a, b name.OID, specs []string)
 		return nil, fmt.Errorf("match paths: %w", err)
 	}
 	matched := map[string]bool{}
-	for p := range strings.SplitSeq(string(out.Stdout), "\x00") {
-		if p != "" { // what follows the last NUL
-			matched[p] = true
-		}
+	for _, p := range out.Paths() {
+		matched[p] = true
 	}
 	return matched, nil
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -32,6 +33,11 @@ const waitDelay = 3 * time.Second
 // Result is the output of a finished process. A stream that Cmd redirected is empty here.
 type Result struct {
 	Stdout, Stderr []byte
+}
+
+// Paths returns what git listed with a NUL after each.
+func (r Result) Paths() []string {
+	return slices.DeleteFunc(strings.Split(string(r.Stdout), "\x00"), func(one string) bool { return one == "" })
 }
 
 // Error reports a git process that exited with a code other than zero, or that a signal ended.

@@ -195,7 +195,7 @@ func findingsBelow(ctx context.Context, s *checkpoint.Service, scanner *Scanner,
 	if err != nil {
 		return nil, err
 	}
-	for file := range strings.SplitSeq(string(listed.Stdout), "\x00") {
+	for _, file := range listed.Paths() {
 		// A file that is gone, or no regular one, has nothing to allow.
 		if report, err := checkFile(ctx, scanner, filepath.Join(s.Repo.WorkTree, filepath.FromSlash(file)), nil); err == nil {
 			found = append(found, guarded(ctx, s, report, nil).Secrets...)

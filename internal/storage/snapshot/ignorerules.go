@@ -260,7 +260,7 @@ func (s *ignoreRules) ignoredNow(ctx context.Context, flags ...string) ([]string
 	if err != nil {
 		return nil, fmt.Errorf("list ignored files: %w", err)
 	}
-	list := splitPaths(res.Stdout)
+	list := res.Paths()
 	slices.Sort(list)
 	return list, nil
 }

@@ -89,7 +89,7 @@ func TestScannersAgree(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		for _, p := range splitPaths(listed) {
+		for _, p := range (git.Result{Stdout: listed}).Paths() {
 			switch how := rapid.SampledFrom([]string{"", "", "", "--assume-unchanged", "--skip-worktree", "intent", "conflict"}).Draw(rt, "flag"); how {
 			case "":
 			case "intent":

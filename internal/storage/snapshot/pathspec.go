@@ -133,7 +133,7 @@ func (s *indexes) listBelow(ctx context.Context, private *privateIndex, args, pa
 	}
 	res, err := run(slices.Concat(args, pathspecs))
 	if err == nil {
-		return splitPaths(res.Stdout), nil
+		return res.Paths(), nil
 	}
 	if git.ExitCode(err) > 0 {
 		if _, without := run(args); without == nil {

@@ -279,7 +279,7 @@ func (s *converter) smudge(ctx context.Context, index, dir string, paths []strin
 	// Each line is the temporary file's name, a tab, and the path. The name is "." if git wrote
 	// nothing.
 	made = map[string]string{}
-	for _, line := range splitPaths(res.Stdout) {
+	for _, line := range res.Paths() {
 		if file, p, ok := strings.Cut(line, "\t"); ok && file != "." && path.Base(file) == file {
 			made[p] = filepath.Join(dir, file)
 		}

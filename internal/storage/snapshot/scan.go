@@ -86,7 +86,7 @@ func (s *gitScanner) Scan(ctx context.Context, private *privateIndex) (Scan, err
 	if err != nil {
 		return scan, fmt.Errorf("list what belongs to databases: %w", err)
 	}
-	scan.noteBeside(splitPaths(res.Stdout))
+	scan.noteBeside(res.Paths())
 	if s.trackedOnly {
 		return scan, nil
 	}
@@ -228,7 +228,7 @@ func (s *gitScanner) untracked(ctx context.Context, index string, scan *Scan, na
 		return err
 	}
 	scan.Unreadable = append(scan.Unreadable, unreadable...)
-	for _, p := range s.files.WithoutGit(splitPaths(res.Stdout)) {
+	for _, p := range s.files.WithoutGit(res.Paths()) {
 		switch {
 		case worktree.InStaging(p):
 		case strings.HasSuffix(p, "/"):
@@ -260,7 +260,7 @@ func checkIgnore(ctx context.Context, repo *git.Repo, in git.Cmd, paths []string
 		return nil, fmt.Errorf("look up ignore rules: %w", err)
 	}
 	ignored := map[string]bool{}
-	for _, p := range splitPaths(res.Stdout) {
+	for _, p := range res.Paths() {
 		ignored[p[len("./"):]] = true
 	}
 	return ignored, nil
@@ -273,9 +273,4 @@ func setOf(paths []string) map[string]bool {
 		set[p] = true
 	}
 	return set
-}
-
-// splitPaths splits the output of a git command that was run with -z.
-func splitPaths(data []byte) []string {
-	return slices.DeleteFunc(strings.Split(string(data), "\x00"), func(p string) bool { return p == "" })
 }

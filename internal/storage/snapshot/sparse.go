@@ -75,7 +75,7 @@ func (s *planner) outsideSparse(ctx context.Context, paths map[string]bool) (map
 		return nil, fmt.Errorf("look up the rules of the sparse checkout: %w", err)
 	}
 	says := map[string]string{}
-	for said := range slices.Chunk(splitPaths(res.Stdout), 3) { // path, attribute, value
+	for said := range slices.Chunk(res.Paths(), 3) { // path, attribute, value
 		says[said[0]] = strings.TrimPrefix(said[2], "unspecified")
 	}
 	outside := maps.Clone(paths)

@@ -34,12 +34,7 @@ func ignored(ctx context.Context, s *checkpoint.Service, specs []string) ([]stri
 	if len(listed.Stdout) == 0 {
 		s.Warn(fmt.Sprintf("no ignored file matches %s", strings.Join(specs, " ")))
 	}
-	return split(listed.Stdout), nil
-}
-
-// split returns the paths of a list with a NUL after each.
-func split(listed []byte) []string {
-	return strings.FieldsFunc(string(listed), func(r rune) bool { return r == 0 })
+	return listed.Paths(), nil
 }
 
 // copyIgnored copies ignored files, such as installed dependencies, from one worktree to

@@ -77,7 +77,7 @@ func Include(ctx context.Context, s *checkpoint.Service) (*Included, error) {
 		if err != nil {
 			return nil, err
 		}
-		lists[i] = split(listed.Stdout)
+		lists[i] = listed.Paths()
 	}
 	for _, p := range lists[1] {
 		if _, is := slices.BinarySearch(lists[0], p); is && !strings.HasSuffix(p, "/") { // what ends so is a repository

@@ -86,10 +86,10 @@ func (r *Removal) lookUnfinished(ctx context.Context) error {
 		return err
 	}
 	var paths []string
-	for path := range strings.SplitSeq(string(listed.Stdout), "\x00") {
+	for _, path := range listed.Paths() {
 		info, err := os.Lstat(filepath.Join(in.Repo.WorkTree, filepath.FromSlash(path)))
 		switch {
-		case path == "" || err != nil || !strings.HasSuffix(path, "/") && !info.Mode().IsRegular():
+		case err != nil || !strings.HasSuffix(path, "/") && !info.Mode().IsRegular():
 		case info.Mode().IsRegular() && info.Size() == 0: // the fork was about to fill it
 		case strings.HasSuffix(path, "/") || strings.Contains(path, "\n"): // git hash-object takes a path per line
 			r.Lost = append(r.Lost, Lost{checkpoint.Path(path), "not in git"})
@@ -134,7 +134,7 @@ func (r *Removal) findLosses(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for entry := range strings.SplitSeq(string(status.Stdout), "\x00") {
+	for _, entry := range status.Paths() {
 		if p, ignored := strings.CutPrefix(entry, "!! "); ignored {
 			r.Ignored = append(r.Ignored, checkpoint.Path(p))
 		}
@@ -172,7 +172,7 @@ func (r *Removal) submodules(ctx context.Context, in *checkpoint.Service) error 
 	if err != nil {
 		return err
 	}
-	for entry := range strings.SplitSeq(string(listed.Stdout), "\x00") {
+	for _, entry := range listed.Paths() {
 		_, path, _ := strings.Cut(entry, "\t")
 		if !strings.HasPrefix(entry, "160000 ") || slices.ContainsFunc(r.Lost, func(l Lost) bool { return string(l.Path) == path+"/" }) {
 			continue

@@ -330,7 +330,7 @@ func (p *Plan) untracked(ctx context.Context) error {
 		return err
 	}
 	tracked := map[string]bool{}
-	for path := range strings.SplitSeq(string(listed.Stdout), "\x00") {
+	for _, path := range listed.Paths() {
 		tracked[path] = true
 	}
 	for _, c := range changes {
