@@ -403,7 +403,9 @@ func (p *Plan) Apply(ctx context.Context) (*Answer, error) {
 func (p *Plan) move(ctx context.Context) error {
 	a := p.Answer
 	said := fmt.Sprintf("land %s on %s", a.Steps, a.Branch.Short())
-	plan, err := rollback.PrepareLanding(ctx, p.s, p.at, checkpoint.BranchPlan{Name: a.Branch, From: a.From, To: a.To, Moved: true, Target: a.Branch}, p.indexed, said)
+	plan, err := rollback.PreparePromotion(ctx, p.s, rollback.Promotion{
+		Into: p.at, Files: p.at, Merge: p.indexed, Branch: &checkpoint.BranchPlan{Name: a.Branch, From: a.From, To: a.To, Moved: true, Target: a.Branch},
+	}, rollback.Request{Mode: rollback.ModeAll, Reason: said})
 	if err != nil {
 		return err
 	}

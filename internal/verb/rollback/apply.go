@@ -294,7 +294,7 @@ func (r *Plan) eventMode() Mode {
 		return ModePaths
 	case r.promote == nil || r.req.Mode == ModeState:
 		return r.req.Mode
-	case r.promote.branch != nil:
+	case r.promote.Branch != nil:
 		return ModeLand
 	}
 	return ModePromote

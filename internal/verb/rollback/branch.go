@@ -28,8 +28,8 @@ type branchMove struct {
 
 // moveBranch plans how HEAD and the recorded commit are related, and whether HEAD and its branch move.
 func (r *fileMoves) moveBranch(ctx context.Context, def *workflow.Definition) (b branchMove, err error) {
-	if r.promote != nil && r.promote.branch != nil {
-		return branchMove{BranchPlan: *r.promote.branch, was: r.promote.branch.From}, nil
+	if r.promote != nil && r.promote.Branch != nil {
+		return branchMove{BranchPlan: *r.promote.Branch, was: r.promote.Branch.From}, nil
 	}
 	if r.stays {
 		head := r.s.Repo.Head

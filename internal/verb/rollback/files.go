@@ -373,7 +373,7 @@ func (w *undoLists) restoredBy(move *journal.Event) *journal.Entry {
 // checkpoint, because its undo cannot compute them. For a whole rollback the two trees differ in
 // them, and made returns nil, unless only tracked files were captured.
 func (r *fileMoves) made(ctx context.Context) ([]create.MadeFile, error) {
-	merged := r.promote != nil && r.promote.Merge != nil && r.promote.branch == nil
+	merged := r.promote != nil && r.promote.Merge != nil && r.promote.Branch == nil
 	if len(r.req.Paths) == 0 && !r.stays && r.req.Mode != ModeProduced && !r.cur.TrackedOnly && !merged {
 		return nil, nil
 	}

@@ -41,8 +41,7 @@ type Promotion struct {
 	Then *create.Request
 	// Reverted says what Merge has decided, if this takes back steps; else nil.
 	Reverted func() *Reverted
-
-	branch *checkpoint.BranchPlan // for a landing: where the branch goes
+	Branch   *checkpoint.BranchPlan // for a landing: where the branch goes
 }
 
 // Promoted identifies what is promoted.
@@ -53,15 +52,6 @@ type Promoted struct {
 	Label   string       `json:"label"`
 
 	Mention checkpoint.Mention `json:"-"`
-}
-
-// PrepareLanding plans to move HEAD's branch to commits that were made from checkpoints. No file
-// changes; the function merge returns the new index.
-func PrepareLanding(ctx context.Context, s *checkpoint.Service, at *checkpoint.Found, branch checkpoint.BranchPlan, merge func(context.Context, *snapshot.Capture, snapshot.Target) (snapshot.Target, error), reason string) (*Plan, error) {
-	return plan(ctx, target{
-		s: s, req: Request{Mode: ModeAll, Branch: BranchMove, Reason: reason}, to: at, files: at.Entry,
-		promote: &Promotion{Into: at, Files: at, What: Promoted{Session: at.Session, ID: at.Entry.Checkpoint, Label: at.Entry.Label, Mention: checkpoint.Mention{Name: checkpoint.CalledBy(at.Entry)}}, Merge: merge, branch: &branch},
-	})
 }
 
 // leave notes that paths stay as they are, because a rule keeps them from being touched.
@@ -125,7 +115,8 @@ func (e *unmadeError) takeBack(ctx context.Context, s *checkpoint.Service) error
 	return errors.Join(e.error, err)
 }
 
-// PreparePromotion plans a promotion, as Prepare plans a rollback.
+// PreparePromotion plans a promotion, as Prepare plans a rollback. With a branch no file changes:
+// Merge returns the new index, and the branch moves to commits made from checkpoints.
 func PreparePromotion(ctx context.Context, s *checkpoint.Service, p Promotion, req Request) (*Plan, error) {
 	req.Branch = BranchKeep
 	return plan(ctx, target{s: s, req: req, to: p.Into, files: p.Files.Entry, promote: &p})

@@ -1,9 +1,8 @@
 // Package rollback takes the worktree, the index, HEAD and the job's state back to a checkpoint,
 // and undoes and redoes that.
 //
-// A rollback has two phases. Prepare (or PrepareUndo, PreparePromotion, PrepareLanding) returns a
-// Plan and changes nothing, so that the user can look at the plan first. Plan.Apply carries it out
-// in this order:
+// A rollback has two phases. Prepare (or PrepareUndo, PreparePromotion) returns a Plan and changes
+// nothing, so that the user can look at the plan first. Plan.Apply carries it out in this order:
 //
 //  0. With Request.Chat, prepare a conversation that goes on from there (package continuation).
 //  1. Stage new files beside the old ones, so that a full disk is noticed before anything changes.

@@ -17,9 +17,9 @@ func (r *Plan) makeSafety(ctx context.Context, req create.SafetyRequest) (*recor
 	switch {
 	case r.promote != nil && r.promote.Reverted != nil:
 		req.Message = "before " + r.req.Reason
-	case r.promote != nil && r.promote.branch != nil:
-		req.Landed = r.promote.branch.To
-		req.Message = "before " + r.promote.What.Mention.Name + " was landed"
+	case r.promote != nil && r.promote.Branch != nil:
+		req.Landed = r.promote.Branch.To
+		req.Message = "before " + checkpoint.CalledBy(r.files) + " was landed"
 	case r.promote != nil:
 		req.Message = "before " + r.promote.What.Mention.Name + " of session " + string(r.promote.What.Session) + " was promoted"
 	case r.isUndo():
