@@ -113,14 +113,8 @@ type Result struct {
 	Tip      name.OID       // tip of the journal
 	Events   []name.OID     // commits of the change's events, in their order
 	State    *journal.State // after the change
-	Tags     []TagUpdate
-	Private  string   // what a created checkpoint holds that is not for everybody, so that it has no tag
-	Warnings []string // what was left out, for the user
-	Tries    int      // number of attempts
-}
-
-// TagUpdate is a tag that was created (Old is empty), moved, or deleted (New is empty).
-type TagUpdate struct {
-	Ref      name.Ref
-	New, Old name.OID
+	Tags     []git.Update   // each created (Old is empty), moved, or deleted (New is empty)
+	Private  string         // what a created checkpoint holds that is not for everybody, so that it has no tag
+	Warnings []string       // what was left out, for the user
+	Tries    int            // number of attempts
 }

@@ -292,8 +292,8 @@ func (d *derivation) update(ctx context.Context, k tagKey) error {
 		}
 		return nil
 	}
-	d.updates = append(d.updates, git.Update{Ref: ref, New: want, Old: have})
-	d.result.Tags = append(d.result.Tags, TagUpdate{Ref: ref, New: want, Old: have})
+	moved := git.Update{Ref: ref, New: want, Old: have}
+	d.updates, d.result.Tags = append(d.updates, moved), append(d.result.Tags, moved)
 	return nil
 }
 
