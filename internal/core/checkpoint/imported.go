@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"git-checkpoint/internal/format/journal"
@@ -61,7 +62,7 @@ func importTrailers(r *record.Record) []journal.Trailer {
 // is empty, too long, no UTF-8 or has control characters cannot be typed as a name, so it is not
 // kept.
 func DocumentTrailer(key, said string) []journal.Trailer {
-	if said == "" || len(said) > longestOwnID || !utf8.ValidString(said) || strings.ContainsFunc(said, isControl) {
+	if said == "" || len(said) > longestOwnID || !utf8.ValidString(said) || strings.ContainsFunc(said, unicode.IsControl) {
 		return nil
 	}
 	return []journal.Trailer{{Key: key, Value: said}}
@@ -72,9 +73,6 @@ const longestImport = 4096
 
 // longestOwnID is the most bytes that another system's id may have.
 const longestOwnID = 200
-
-// isControl reports whether r is an ASCII or Latin-1 control character.
-func isControl(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }
 
 // OwnerOf returns what the documents of a session call it: the Document-Session trailer of the
 // newest checkpoint that has one. It returns "" when none has.
