@@ -309,7 +309,7 @@ func TestSafetyNames(t *testing.T) {
 		list, _, _ := strings.Cut(section(t, string(data), heading), "\n### ")
 		for _, rule := range strings.Split(list, "\n- ")[1:] {
 			rule, _, _ = strings.Cut(rule, "\n\n")
-			named := regexp.MustCompile("\\(([^()]*)\\)\\s*$").FindStringSubmatch(strings.TrimSpace(rule))
+			named := regexp.MustCompile(`\(([^()]*)\)\s*$`).FindStringSubmatch(strings.TrimSpace(rule))
 			if rules++; named == nil || !strings.Contains(named[1], "`") {
 				t.Errorf("no test: %s", rule)
 				continue

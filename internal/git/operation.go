@@ -68,23 +68,42 @@ type Worktree struct {
 	Head   name.OID // empty when the branch is unborn
 }
 
+// Linked is a linked worktree as git has written it down. It may not exist (any more).
+type Linked struct {
+	Admin string // git's administrative directory of it
+	Dir   string
+}
+
+// Linked returns all linked worktrees of the repository.
+func (l *Location) Linked() (found []Linked) {
+	all := filepath.Join(l.CommonDir, "worktrees")
+	entries, _ := os.ReadDir(all) //nolint:errcheck // without it there are none
+	for _, e := range entries {
+		w := Linked{Admin: filepath.Join(all, e.Name())}
+		data, err := os.ReadFile(filepath.Join(w.Admin, "gitdir")) // the path of the worktree's .git file
+		if err != nil {
+			continue
+		}
+		if w.Dir = filepath.Dir(strings.TrimSpace(string(data))); !filepath.IsAbs(w.Dir) { // extensions.relativeWorktrees
+			w.Dir = filepath.Join(w.Admin, w.Dir)
+		}
+		found = append(found, w)
+	}
+	return found
+}
+
 // Worktrees lists the repository's worktrees, the main one first. Without linked worktrees the list
 // is empty, and no process is started.
 //
 // git prints the paths of worktrees, but not their names. The file gitdir in each directory below
 // <common dir>/worktrees links the two.
 func (l *Location) Worktrees(ctx context.Context) ([]Worktree, error) {
-	linked, err := os.ReadDir(filepath.Join(l.CommonDir, "worktrees"))
-	if err != nil || len(linked) == 0 {
-		return nil, nil //nolint:nilerr // no such directory: no linked worktrees
-	}
-	// The file gitdir contains the path of the linked worktree's .git file.
 	byPath := map[string]string{}
-	for _, d := range linked {
-		data, err := os.ReadFile(filepath.Join(l.CommonDir, "worktrees", d.Name(), "gitdir"))
-		if err == nil {
-			byPath[filepath.Dir(strings.TrimSpace(string(data)))] = d.Name()
-		}
+	for _, w := range l.Linked() {
+		byPath[w.Dir] = filepath.Base(w.Admin)
+	}
+	if len(byPath) == 0 {
+		return nil, nil
 	}
 	res, err := l.Run(ctx, Cmd{Args: []string{"worktree", "list", "--porcelain"}})
 	if err != nil {

@@ -196,3 +196,22 @@ func TestRunEndsWithItsContext(t *testing.T) {
 		t.Errorf("%v after %s", err, time.Since(start))
 	}
 }
+
+// A linked worktree is found by a path as newer versions of git write it, relative to its own directory, too.
+func TestLinked(t *testing.T) {
+	top := t.TempDir()
+	l := &Location{CommonDir: filepath.Join(top, ".git")}
+	for leaf, at := range map[string]string{"a": filepath.Join(top, "x y", ".git"), "b": "../../../z/.git"} {
+		admin := filepath.Join(l.CommonDir, "worktrees", leaf)
+		if err := errors.Join(os.MkdirAll(admin, 0o777), os.WriteFile(filepath.Join(admin, "gitdir"), []byte(at+"\n"), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var dirs []string
+	for _, w := range l.Linked() {
+		dirs = append(dirs, filepath.Base(w.Admin)+" "+w.Dir)
+	}
+	if want := []string{"a " + filepath.Join(top, "x y"), "b " + filepath.Join(top, "z")}; !slices.Equal(dirs, want) {
+		t.Errorf("%q, not %q", dirs, want)
+	}
+}

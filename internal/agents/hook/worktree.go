@@ -12,7 +12,6 @@ import (
 
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/core/checkpoint"
-	"git-checkpoint/internal/core/linked"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/attempt"
@@ -111,7 +110,7 @@ func atHead(ctx context.Context, s *checkpoint.Service, called string, problem e
 // removeWorktree removes a linked worktree of this repository. One that has what no checkpoint holds stays.
 func removeWorktree(ctx context.Context, s *checkpoint.Service, dir string) error {
 	known := false
-	for _, w := range linked.Worktrees(s) {
+	for _, w := range s.Repo.Linked() {
 		known = known || w.Dir == dir
 	}
 	if !known {

@@ -131,8 +131,9 @@ func (s *Server) directory(ctx context.Context, session *mcp.ServerSession, root
 	if root == "" || root == s.Dir {
 		return s.Dir, nil
 	}
-	var roots []*mcp.Root                                                                                    //nolint:staticcheck // clients in use name roots; the protocol keeps them for a year
-	if c := session.InitializeParams(); c != nil && c.Capabilities != nil && c.Capabilities.RootsV2 != nil { // others may never answer
+	var roots []*mcp.Root //nolint:staticcheck // clients in use name roots; the protocol keeps them for a year
+	// Clients without roots may never answer.
+	if c := session.InitializeParams(); c != nil && c.Capabilities != nil && c.Capabilities.RootsV2 != nil { //nolint:staticcheck // as above
 		if listed, err := session.ListRoots(ctx, nil); err == nil { //nolint:staticcheck // as above
 			roots = listed.Roots
 		}

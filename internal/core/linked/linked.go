@@ -250,7 +250,7 @@ func isBare(dir string) bool {
 // registered returns git's administrative directory of the worktree, or "" if git does not
 // know it. The worktree itself may have no file yet.
 func (n *Note) registered(s *checkpoint.Service) string {
-	for _, w := range Worktrees(s) {
+	for _, w := range s.Repo.Linked() {
 		if samePlace(w.Dir, n.Dir) {
 			return w.Admin
 		}
@@ -258,38 +258,9 @@ func (n *Note) registered(s *checkpoint.Service) string {
 	return ""
 }
 
-// Worktree is a linked worktree as git has written it down. It may not exist (any more).
-type Worktree struct {
-	Admin string // git's administrative directory of it
-	Dir   string
-}
-
-// Worktrees returns all linked worktrees of the repository.
-func Worktrees(s *checkpoint.Service) []Worktree {
-	all := filepath.Join(s.Repo.CommonDir, "worktrees")
-	entries, err := os.ReadDir(all)
-	if err != nil {
-		return nil // there are none
-	}
-	var found []Worktree
-	for _, e := range entries {
-		admin := filepath.Join(all, e.Name())
-		data, err := os.ReadFile(filepath.Join(admin, "gitdir")) // the path of the worktree's .git file
-		if err != nil {
-			continue
-		}
-		at := strings.TrimSpace(string(data))
-		if !filepath.IsAbs(at) { // extensions.relativeWorktrees
-			at = filepath.Join(admin, at)
-		}
-		found = append(found, Worktree{admin, filepath.Dir(at)})
-	}
-	return found
-}
-
 // Locked reports whether somebody has locked a worktree, so that nobody removes it.
 func Locked(s *checkpoint.Service, dir string) bool {
-	return slices.ContainsFunc(Worktrees(s), func(w Worktree) bool {
+	return slices.ContainsFunc(s.Repo.Linked(), func(w git.Linked) bool {
 		_, err := os.Lstat(filepath.Join(w.Admin, "locked"))
 		return err == nil && samePlace(w.Dir, dir)
 	})

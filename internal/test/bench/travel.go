@@ -67,7 +67,7 @@ func (b *bench) traveller(ctx context.Context, n int) (*traveller, error) {
 	if err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("serve over HTTP: %w", err)
 	}

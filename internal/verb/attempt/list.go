@@ -111,7 +111,7 @@ func foreign(ctx context.Context, s *checkpoint.Service) (all []Attempt, err err
 		}
 		all = append(all, a)
 	}
-	for _, w := range linked.Worktrees(s) {
+	for _, w := range s.Repo.Linked() {
 		id := checkpoint.OwnDir{Path: filepath.Join(w.Admin, "checkpoint")}.Said(checkpoint.WorktreeIDFile)
 		if _, err := os.Lstat(filepath.Join(w.Dir, ".git")); err != nil {
 			continue // it is gone
@@ -198,7 +198,7 @@ type site struct {
 // directory was removed by hand is left out.
 func worktrees(s *checkpoint.Service) map[name.Session]site {
 	found := map[name.Session]site{}
-	for _, w := range linked.Worktrees(s) { // attempts and others
+	for _, w := range s.Repo.Linked() { // attempts and others
 		var a Attempt
 		data, err := os.ReadFile(filepath.Join(w.Admin, "checkpoint", forkFile))
 		if err != nil || json.Unmarshal(data, &a) != nil {

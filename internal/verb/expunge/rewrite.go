@@ -283,7 +283,7 @@ func (r *rewriting) parts(ctx context.Context, o *old, d *store.Draft) error {
 					return nil
 				}
 				c := store.Conflict{Entry: in}
-				stage := ""
+				var stage string
 				stage, c.Path, _ = strings.Cut(file, "/")
 				c.Stage, err = strconv.Atoi(stage)
 				d.Conflicts = append(d.Conflicts, c)

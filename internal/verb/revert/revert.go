@@ -72,7 +72,7 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	if err := checkpoint.RefuseEmptyNames(req.Refs...); err != nil {
 		return nil, err
 	}
-	agent := false
+	var agent bool
 	if req.By, agent = strings.CutPrefix(req.By, "agent:"); agent && req.By == "" {
 		return nil, checkpoint.Usage(whoIsMeant, "--by is empty")
 	}
