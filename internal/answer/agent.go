@@ -119,9 +119,12 @@ func (a Connected) text(p *page) {
 			continue
 		}
 		for _, c := range planned.Files {
-			sign, does := "-", "to remove"
-			if a.Plan.Adds {
+			sign, does := "-", "entries to remove"
+			switch {
+			case a.Plan.Adds:
 				sign, does = "+", render.Count(len(c.Added), "entry", "entries")+" to add"
+			case c.After == nil:
+				does = "the file to remove"
 			}
 			if len(c.Left) > 0 {
 				p.line(dim(planned.Agent.Title + "  " + a.Name(c.Path) + ": left: " + strings.Join(c.Left, "; ")))

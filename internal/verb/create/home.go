@@ -194,7 +194,11 @@ func (c *request) activate(ctx context.Context) {
 // against names the checkpoint before and its branch if that is another one.
 func (c *draft) against() string {
 	if c.prev.onHead {
-		return fmt.Sprintf("HEAD, not on the files of %s (%s)", checkpoint.MentionOf(c.prev.record), c.prev.entry.Event().By())
+		before := checkpoint.CalledBy(c.prev.entry)
+		if c.prev.record != nil {
+			before = checkpoint.MentionOf(c.prev.record).String()
+		}
+		return fmt.Sprintf("HEAD, not on the files of %s (%s)", before, c.prev.entry.Event().By())
 	}
 	if c.prev.record == nil || c.renamed || c.record.Git.Branch == "" {
 		return ""
