@@ -58,6 +58,15 @@ func openVerdicts(path, scanner string, keys ...[]byte) *verdicts {
 	return v
 }
 
+// orThose returns the verdicts that were seen before if they are of the same scanner with the same keys, and else sets
+// them: the file would be read for each of ten thousand tags.
+func (v *verdicts) orThose(seen **verdicts) *verdicts {
+	if *seen == nil || (*seen).path != v.path || (*seen).head != v.head {
+		*seen = v
+	}
+	return *seen
+}
+
 // isUsable reports whether the file can be read and appended to. If another scanner or another key
 // made it, its findings say nothing here.
 func (v *verdicts) isUsable() bool {
