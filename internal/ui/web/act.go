@@ -10,70 +10,30 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/threeway"
+	"git-checkpoint/internal/verb/rollback"
 )
 
-// planPage shows what an action would do, in the terms of the command's JSON.
+// planPage shows what an action would do.
 //
 // An action takes two requests. POST /plan runs the command with --dry-run and shows its plan, with
 // the plan's digest hidden in a form. POST /do runs it with --plan=<digest>, which refuses if the
 // plan has become another one in between. So what is done is what the person saw. save, pin and
 // unpin have no plan and need only the second request.
 type planPage struct {
-	// Verb is the command, Ref and Session are what it is about.
-	Verb, Ref, Session string `json:"-"`
-	// Digest identifies the plan. It is passed on in the form.
-	Digest string `json:"digest"`
-	// To is the label of the checkpoint that becomes the current one.
-	To   string `json:"to_label"`
-	Plan struct {
-		Write   []checkpoint.Path `json:"write"`
-		Delete  []checkpoint.Path `json:"delete"`
-		Mode    []checkpoint.Path `json:"mode"`
-		Skipped []checkpoint.Path `json:"skipped"`
-		Discard []string          `json:"discard"` // checkpoints that become discarded
-		// Risk are files that might not be restored exactly.
-		Risk []struct {
-			Path   checkpoint.Path `json:"path"`
-			Reason string          `json:"reason"`
-		} `json:"risk"`
-	} `json:"plan"`
-	// Meanwhile is what happened in other worktrees since.
-	Meanwhile []struct {
-		Worktree string `json:"worktree"`
-		What     string `json:"what"`
-	} `json:"meanwhile"`
+	// Verb is the command, Ref and Session are what it is about. Answer has the plan of its JSON.
+	Verb, Ref, Session string
+	Answer             rollback.Answer
 	// Nothing is set if the plan changes nothing.
-	Nothing bool `json:"-"`
-
-	// Steps, Files, Left and StateConflicts are those of a revert.
-	Steps []struct {
-		Label string `json:"label"`
-		Moved bool   `json:"head_moved"`
-	} `json:"steps"`
-	Files []revertedFile `json:"files"`
-	Left  []struct {
-		Path checkpoint.Path `json:"path"`
-		By   string          `json:"by"`
-	} `json:"left"`
-	StateConflicts []string `json:"state_conflicts"`
+	Nothing bool
 	// Refused says why the plan cannot be carried out; nil: it can.
-	Refused *trouble `json:"-"`
-}
-
-// revertedFile is a file that the steps of a revert changed.
-type revertedFile struct {
-	Path   checkpoint.Path `json:"path"`
-	How    threeway.How    `json:"how"`
-	With   []string        `json:"with"`
-	During bool            `json:"during"`
-	Why    string          `json:"why"`
+	Refused *trouble
 }
 
 // revertedGroup is a group of files in the plan of a revert.
 type revertedGroup struct {
 	Title string
 	Bad   bool
-	Files []revertedFile
+	Files []rollback.RevertedFile
 }
 
 // Groups returns the files of a revert as the command groups them, without empty groups.
@@ -82,7 +42,7 @@ func (p *planPage) Groups() (all []revertedGroup) {
 		{Title: "Conflicts", Bad: true}, {Title: "Changed during a command, by it or by a program beside it"},
 		{Title: "Merged with later work"}, {Title: "Taken back"},
 	}
-	for _, f := range p.Files {
+	for _, f := range p.Answer.Files {
 		at := 0
 		switch {
 		case f.How == threeway.Conflict:
@@ -114,6 +74,7 @@ func verbs() map[string]bool {
 // plan runs the command of an action with --dry-run and shows the plan.
 func (s *Server) plan(ctx context.Context, _ *checkpoint.Service, r *http.Request) (view, error) {
 	p := &planPage{Verb: r.PostFormValue("verb"), Ref: r.PostFormValue("ref"), Session: r.PostFormValue("session")}
+	p.Answer.Reverted = &rollback.Reverted{} // the template reads it whatever the command
 	if planned := verbs()[p.Verb]; !planned {
 		return view{}, checkpoint.Usage("", "%q has no plan", p.Verb)
 	}
@@ -124,12 +85,13 @@ func (s *Server) plan(ctx context.Context, _ *checkpoint.Service, r *http.Reques
 			return view{}, result.Problem
 		}
 		// A plan with conflicts is shown anyway.
-		p.Refused = &trouble{Message: checkpoint.MessageOf(result.Problem), Hints: checkpoint.HintsOf(result.Problem)}
+		p.Refused = troubleOf(result.Problem)
 	}
-	if err := json.Unmarshal(result.Out, p); err != nil {
+	if err := json.Unmarshal(result.Out, &p.Answer); err != nil {
 		return view{}, fmt.Errorf("plan of %s: %w", p.Verb, err)
 	}
-	p.Nothing = len(p.Plan.Write)+len(p.Plan.Delete)+len(p.Plan.Mode)+len(p.Plan.Discard) == 0 && p.Verb != "revert"
+	plan := p.Answer.Plan
+	p.Nothing = len(plan.Write)+len(plan.Delete)+len(plan.Mode)+len(plan.Discard) == 0 && p.Verb != "revert"
 	return view{Name: "plan", Title: p.Verb, Data: p}, nil
 }
 

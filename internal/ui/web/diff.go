@@ -187,6 +187,10 @@ func (f *fileDiff) header(l string) {
 	switch word, rest, _ := strings.Cut(l, " "); word {
 	case "new":
 		f.Op = "added"
+		if mode, ok := strings.CutPrefix(rest, "mode "); ok {
+			f.Modes += " → " + mode
+			f.Op = "modified"
+		}
 	case "deleted":
 		f.Op = "deleted"
 	case "old":
@@ -201,10 +205,6 @@ func (f *fileDiff) header(l string) {
 		if strings.Trim(f.NewID, "0") == "" {
 			f.NewID, f.Op = "", "deleted"
 		}
-	}
-	if strings.HasPrefix(l, "new mode ") {
-		f.Modes += " → " + strings.TrimPrefix(l, "new mode ")
-		f.Op = "modified"
 	}
 }
 

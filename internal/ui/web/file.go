@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
@@ -69,8 +70,8 @@ func (s *Server) WriteFile(ctx context.Context, service *checkpoint.Service, t *
 	p := &filePage{timelinePage: timelinePage{Timeline: *t, Older: begin}, Contents: contents, Written: checkpoint.Time{Time: s.Now()}}
 	rows := p.rows(ctx, service, begin, len(t.Steps))
 	p.Drawing, p.Days, p.Metrics = draw(rows, t.Moves), days(rows), nil
-	for i := len(rows) - 1; i >= 0; i-- {
-		one, err := s.inFile(ctx, service, rows[i], contents)
+	for _, r := range slices.Backward(rows) {
+		one, err := s.inFile(ctx, service, r, contents)
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"embed"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/verb/create"
 )
 
 //go:embed templates/*.html static/*
@@ -112,7 +114,7 @@ func (s *Server) functions(file bool) template.FuncMap {
 		"branch": func(ref any) string { return plain(strings.TrimPrefix(fmt.Sprint(ref), "refs/heads/")) },
 		"first":  firstLine,
 		"plain":  plain,
-		"json":   compact,
+		"json":   func(raw json.RawMessage) string { return plain(string(create.Compact(raw))) },
 	}
 }
 
@@ -160,9 +162,12 @@ type trouble struct {
 	Hints   []string
 }
 
+func troubleOf(err error) *trouble {
+	return &trouble{checkpoint.MessageOf(err), checkpoint.HintsOf(err)}
+}
+
 // problem is the page for an error, and its HTTP status.
 func problem(err error) (view, int) {
-	t := trouble{Message: checkpoint.MessageOf(err), Hints: checkpoint.HintsOf(err)}
 	status := http.StatusInternalServerError
 	switch checkpoint.KindOf(err) {
 	case checkpoint.KindNotFound:
@@ -172,7 +177,7 @@ func problem(err error) (view, int) {
 	case checkpoint.KindRefused, checkpoint.KindConflict, checkpoint.KindRejected, checkpoint.KindNothing:
 		status = http.StatusConflict
 	}
-	return view{Name: "problem", Title: "This cannot be shown", Data: t}, status
+	return view{Name: "problem", Title: "This cannot be shown", Data: troubleOf(err)}, status
 }
 
 // static answers with an embedded style or script.

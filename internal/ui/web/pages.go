@@ -1,10 +1,11 @@
 package web
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"net/http"
 	"slices"
@@ -210,62 +211,49 @@ func (s *Server) metrics(ctx context.Context, service *checkpoint.Service, r *ht
 	}
 	steps := slices.DeleteFunc(slices.Clone(t.Steps), func(s inspect.TimelineStep) bool { return !s.Milestone || s.Discarded })
 	p := &metricsPage{Older: max(0, len(steps)-mostMetrics)}
-	byName := map[string]*metric{}
-	var names []string
+	points := map[string][]point{}
 	for i, step := range steps[p.Older:] {
 		rec, err := t.Record(ctx, service, step.ID)
 		if err != nil {
 			continue // the timeline shows that it is damaged
 		}
-		gjson.ParseBytes(t.Metrics(service, rec)).ForEach(func(key, value gjson.Result) bool {
-			if value.Type != gjson.Number && !value.IsBool() {
-				return true
-			}
-			m := byName[key.String()]
-			if m == nil {
-				m = &metric{Name: plain(key.String())}
-				byName[key.String()] = m
-				names = append(names, key.String())
-			}
-			m.Points = append(m.Points, point{
+		for key, value := range numbers(t.Metrics(service, rec)) {
+			points[key] = append(points[key], point{
 				X: 20 + i*24, Value: value.Raw, number: value.Float(), Label: step.Called(),
 				Link: query("/step", "session", t.Session, "ref", step.ID),
 			})
-			return true
-		})
+		}
 	}
-	slices.Sort(names)
-	for _, n := range names {
-		byName[n].scale()
-		p.Lines = append(p.Lines, *byName[n])
+	for _, n := range slices.Sorted(maps.Keys(points)) {
+		p.Lines = append(p.Lines, charted(plain(n), points[n]))
 	}
 	return view{Name: "metrics", Title: "Metrics", Data: p}, nil
 }
 
-// scale sets the heights of the points and draws the line through them. A metric that never changes
-// is a level line at half height.
-func (m *metric) scale() {
-	low, high := m.Points[0], m.Points[0]
-	for _, p := range m.Points {
-		if p.number < low.number {
-			low = p
-		}
-		if p.number > high.number {
-			high = p
-		}
+// numbers are the metrics that are numbers or booleans.
+func numbers(metrics json.RawMessage) iter.Seq2[string, gjson.Result] {
+	return func(yield func(string, gjson.Result) bool) {
+		gjson.ParseBytes(metrics).ForEach(func(key, value gjson.Result) bool {
+			return value.Type != gjson.Number && !value.IsBool() || yield(key.String(), value)
+		})
 	}
-	m.Low, m.High = low.Value, high.Value
+}
+
+// charted sets the heights of the points and draws the line through them. A metric that never changes
+// is a level line at half height.
+func charted(name string, points []point) metric {
+	byNumber := func(a, b point) int { return cmp.Compare(a.number, b.number) }
+	low, high := slices.MinFunc(points, byNumber), slices.MaxFunc(points, byNumber)
 	var path strings.Builder
-	for i := range m.Points {
-		p := &m.Points[i]
+	for i := range points {
+		p := &points[i]
 		p.Y = 40
 		if high.number > low.number {
 			p.Y = 70 - int(60*(p.number-low.number)/(high.number-low.number))
 		}
 		fmt.Fprintf(&path, "%s%d %d", map[bool]string{true: "M", false: "L"}[i == 0], p.X, p.Y)
-		m.Width = p.X + 20
 	}
-	m.Path = path.String()
+	return metric{Name: name, Points: points, Path: path.String(), Low: low.Value, High: high.Value, Width: points[len(points)-1].X + 20}
 }
 
 // sessionsPage lists the sessions and shows where this worktree is.
@@ -446,16 +434,4 @@ func pictureKind(data []byte) string {
 		return kind
 	}
 	return ""
-}
-
-// compact is a JSON document on one line.
-func compact(raw json.RawMessage) string {
-	if len(raw) == 0 {
-		return ""
-	}
-	var out bytes.Buffer
-	if json.Compact(&out, raw) != nil {
-		return plain(string(raw))
-	}
-	return plain(out.String())
 }

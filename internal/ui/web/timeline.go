@@ -1,8 +1,10 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -66,10 +68,7 @@ type part struct {
 
 // timeline shows a window of the session's checkpoints.
 func (s *Server) timeline(ctx context.Context, service *checkpoint.Service, r *http.Request) (view, error) {
-	session := r.FormValue("session")
-	if session == "" {
-		session = s.Session
-	}
+	session := cmp.Or(r.FormValue("session"), s.Session)
 	t, err := inspect.ReadTimeline(ctx, service, session)
 	if checkpoint.KindOf(err) == checkpoint.KindNotFound && session == "" {
 		return view{Name: "empty", Title: "No checkpoints yet"}, nil
@@ -100,22 +99,16 @@ func (p *timelinePage) rows(ctx context.Context, service *checkpoint.Service, be
 			if a, has := rec.Agent(); has {
 				one.Agent = strings.TrimSpace(a.Name + " " + a.Model)
 			}
-			gjson.ParseBytes(p.Timeline.Metrics(service, rec)).ForEach(func(key, value gjson.Result) bool {
-				if value.Type == gjson.Number || value.IsBool() {
-					metrics[key.String()] = true
-					if key.String() == p.Colour {
-						one.Value = value.Raw
-					}
+			for key, value := range numbers(p.Timeline.Metrics(service, rec)) {
+				metrics[key] = true
+				if key == p.Colour {
+					one.Value = value.Raw
 				}
-				return true
-			})
+			}
 		}
 		out = append(out, one)
 	}
-	for key := range metrics {
-		p.Metrics = append(p.Metrics, key)
-	}
-	slices.Sort(p.Metrics)
+	p.Metrics = slices.Sorted(maps.Keys(metrics))
 	return out
 }
 
@@ -283,17 +276,17 @@ func arcBetween(a, b node, m inspect.Move) arc {
 type scale struct{ low, high float64 }
 
 // scaleOf is the range of a number over the rows; the zero scale if there is none.
-func scaleOf(rows []row) (s scale) {
-	first := true
+func scaleOf(rows []row) scale {
+	var all []float64
 	for _, r := range rows {
 		if v := gjson.Parse(r.Value); v.Type == gjson.Number {
-			if first {
-				s, first = scale{v.Num, v.Num}, false
-			}
-			s.low, s.high = min(s.low, v.Num), max(s.high, v.Num)
+			all = append(all, v.Num)
 		}
 	}
-	return s
+	if len(all) == 0 {
+		return scale{}
+	}
+	return scale{slices.Min(all), slices.Max(all)}
 }
 
 // classOf is the CSS classes of a checkpoint: its colour by the chosen metric, else by its status,
@@ -315,12 +308,9 @@ func classOf(r row, s scale) string {
 	case r.Status == "complete" || r.Status == "completed" || r.Status == "done":
 		class += " good"
 	}
-	for _, mark := range []struct {
-		set   bool
-		class string
-	}{{r.Discarded, " gone"}, {r.Safety, " safety"}, {r.Current, " current"}, {!r.Valid, " broken"}} {
-		if mark.set {
-			class += mark.class
+	for i, set := range []bool{r.Discarded, r.Safety, r.Current, !r.Valid} {
+		if set {
+			class += []string{" gone", " safety", " current", " broken"}[i]
 		}
 	}
 	return class
