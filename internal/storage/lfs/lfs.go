@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
 )
 
@@ -83,13 +84,9 @@ func Open(repo *git.Repo) *Store {
 
 // InUse reports whether git-lfs, or Keep, has ever stored anything here.
 func (s *Store) InUse() bool {
-	_, err := os.Lstat(s.objects)
-	return err == nil || s.hasKept()
-}
-
-func (s *Store) hasKept() bool {
-	_, err := os.Lstat(s.kept)
-	return err == nil
+	_, stored := os.Lstat(s.objects)
+	_, kept := os.Lstat(s.kept)
+	return stored == nil || kept == nil
 }
 
 // object is where git-lfs has the content, link the other name that Keep gives it.
@@ -126,11 +123,6 @@ func (s *Store) Provide(p Pointer) bool {
 	return linkOrCopy(s.link(p.ID), to, p.Size) == nil
 }
 
-// tooLarge is the error for content that cannot be linked and is larger than may be copied.
-type tooLarge struct{ cause error }
-
-func (e *tooLarge) Error() string { return e.cause.Error() + ", and it is too large for a copy" }
-
 // linkOrCopy gives a file a second name. Where that cannot be done, as on another file system, it
 // copies it if it has at most most bytes.
 func linkOrCopy(from, to string, most int64) error {
@@ -141,7 +133,7 @@ func linkOrCopy(from, to string, most int64) error {
 	if info, statErr := os.Stat(from); statErr != nil {
 		return statErr
 	} else if info.Size() > most {
-		return &tooLarge{err}
+		return fmt.Errorf("%w, and it is too large for a copy", err)
 	}
 	in, err := os.Open(from)
 	if err != nil {
@@ -238,10 +230,7 @@ func Count(named []Named) string {
 			size += n.Size
 		}
 	}
-	if len(seen) == 1 {
-		return fmt.Sprintf("1 file (%d bytes)", size)
-	}
-	return fmt.Sprintf("%d files (%d bytes)", len(seen), size)
+	return fmt.Sprintf("%s (%d bytes)", render.Count(len(seen), "file", "files"), size)
 }
 
 // Paths returns the first few paths of some pointers, for a message.
