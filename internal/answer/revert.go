@@ -46,10 +46,10 @@ func (p *page) plannedRevert(r *rollback.Answer) {
 
 // takenBack names the steps whose work is taken back.
 func (p *page) takenBack(r *rollback.Answer) string {
-	steps := slices.DeleteFunc(slices.Clone(r.Steps), func(s rollback.RevertedStep) bool { return s.OnlyHead })
-	return p.enumeration(each(steps, func(s rollback.RevertedStep) string {
-		return s.Mention.String() + when(s.Session != r.Session, " of "+string(s.Session))
-	}))
+	steps := slices.DeleteFunc(slices.Clone(r.Steps), func(s rollback.RevertedStep) bool { return s.Spent })
+	return p.enumeration(slices.Compact(each(steps, func(s rollback.RevertedStep) string {
+		return s.Turn.String() + when(s.Session != r.Session, " of "+string(s.Session))
+	})))
 }
 
 // reverted writes a group of the files of a revert.
@@ -75,10 +75,6 @@ func (p *page) reverted(title string, role render.Role, r *rollback.Answer, in f
 			with = "with " + strings.Join(each(f.With, func(who string) string { return when(who == revert.Outside, "changes from ") + who }), ", ")
 		}
 		rows = append(rows, []render.Cell{cell(role, string(f.Path)), say(verb), cell(render.Dim, with)})
-	}
-	if p.whole() {
-		p.cutSection(fmt.Sprintf("%s (%d)", title, len(rows)), []render.Column{{Min: 20}, {}, {}}, rows, 0)
-		return
 	}
 	p.section(fmt.Sprintf("%s (%d)", title, len(rows)), []render.Column{{Min: 20}, {}, {}}, rows)
 }

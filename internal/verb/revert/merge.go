@@ -55,8 +55,18 @@ func (r *reverting) merge(ctx context.Context, now *snapshot.Capture, t snapshot
 		return t, err
 	}
 	done, during := r.said, map[string]bool{}
+	left := map[name.ID]bool{} // the checkpoints of which anything is taken back
 	for _, d := range diffs {
 		maps.Copy(during, d.during)
+		if d.found != nil {
+			left[d.found.Entry.Checkpoint] = r.inState(d) || slices.ContainsFunc(d.changes, func(c threeway.Change) bool {
+				return !slices.ContainsFunc(outcomes, func(o threeway.Outcome) bool { return o.Path == c.Path && o.How == threeway.Same })
+			})
+		}
+	}
+	done.Steps = slices.Clone(r.said.Steps)
+	for i := range done.Steps {
+		done.Steps[i].Spent = !left[done.Steps[i].ID]
 	}
 	done.Files = []rollback.RevertedFile{}
 	for _, o := range outcomes {

@@ -241,14 +241,7 @@ func (r *reverting) nothing() error {
 		}
 		e.Message = fmt.Sprintf("%s changed files, and who made these changes is unknown (files: %d); nothing was changed", r.said.What, held)
 		r.req.By = Unknown
-		words := []string{r.command()}
-		for i, path := range r.req.Paths {
-			if i == 0 {
-				words = append(words, "--")
-			}
-			words = append(words, name.Quoted(path))
-		}
-		e.Hints = []string{"`" + strings.Join(words, " ") + "` takes them back all the same"}
+		e.Hints = []string{"`" + r.command(r.req.Paths) + "` takes them back all the same"}
 	}
 	for _, step := range r.said.Steps {
 		if step.Moved {
@@ -288,8 +281,14 @@ func (r *reverting) refusal(conflicts []checkpoint.Path) error {
 	if len(conflicts) == 0 {
 		return e
 	}
-	if without := r.without(); without != "" {
-		e.Hints = append(e.Hints, "`"+without+"` leaves them out")
+	var without []string
+	for _, f := range r.done.Files {
+		if f.How == threeway.Restored || f.How == threeway.Merged {
+			without = append(without, r.s.Repo.Typed(string(f.Path)))
+		}
+	}
+	if len(without) > 0 {
+		e.Hints = append(e.Hints, "`"+r.command(without)+"` leaves them out")
 	}
 	if slices.ContainsFunc(r.done.Files, func(f rollback.RevertedFile) bool { return f.Why == threeway.SameLines }) {
 		e.Hints = append(e.Hints, rollback.ConflictsHint)
@@ -297,22 +296,8 @@ func (r *reverting) refusal(conflicts []checkpoint.Path) error {
 	return e
 }
 
-// without returns the command that takes back all files without a conflict, or "" if there are none.
-func (r *reverting) without() string {
-	words := []string{r.command(), "--"}
-	for _, f := range r.done.Files {
-		if f.How == threeway.Restored || f.How == threeway.Merged {
-			words = append(words, name.Quoted(r.s.Repo.Typed(string(f.Path))))
-		}
-	}
-	if len(words) == 2 {
-		return ""
-	}
-	return strings.Join(words, " ")
-}
-
-// command returns the command for the request, without paths.
-func (r *reverting) command() string {
+// command returns the command for the request, with other paths.
+func (r *reverting) command(paths []string) string {
 	words := []string{"git checkpoint revert"}
 	add := func(flag, value string) {
 		if value != "" {
@@ -325,8 +310,11 @@ func (r *reverting) command() string {
 	if r.req.State {
 		words = append(words, "--state")
 	}
-	for _, ref := range r.req.Refs {
-		words = append(words, name.Quoted(ref))
+	if len(r.req.Refs) > 0 {
+		words = append(words, name.Quoted(r.req.Refs...))
+	}
+	if len(paths) > 0 {
+		words = append(words, "--", name.Quoted(paths...))
 	}
 	return strings.Join(words, " ")
 }

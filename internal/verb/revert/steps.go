@@ -1,6 +1,7 @@
 package revert
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -305,16 +306,25 @@ func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*diffe
 			r.leave(c.Path, who)
 		}
 	}
-	r.sayStep(d, rec, moved)
+	r.sayStep(ctx, d, rec, moved)
 	return d, nil
 }
 
 // sayStep adds the step of a difference to the answer, unless there is nothing of it to take back.
-func (r *reverting) sayStep(d *difference, rec *record.Record, moved bool) {
-	only, f := len(d.changes) == 0 && (!r.req.State || string(d.stateBefore) == string(d.stateAfter)), d.found
-	if !only || moved && r.req.By == "" {
-		r.said.Steps = append(r.said.Steps, rollback.RevertedStep{Session: f.Session, Step: f.Entry.Step, ID: f.Entry.Checkpoint, Label: f.Entry.Label, Moved: moved, OnlyHead: only, Mention: checkpoint.MentionOf(rec)})
+func (r *reverting) sayStep(ctx context.Context, d *difference, rec *record.Record, moved bool) {
+	f := d.found
+	if len(d.changes) > 0 || r.inState(d) || moved && r.req.By == "" {
+		_, turn := author.TurnOf(f.State, f.Entry, func(e *journal.Entry) *record.Record {
+			rec, _ := r.s.ReadRecord(ctx, e) //nolint:errcheck // the checkpoint itself is named then
+			return rec
+		})
+		r.said.Steps = append(r.said.Steps, rollback.RevertedStep{Session: f.Session, Step: f.Entry.Step, ID: f.Entry.Checkpoint, Label: f.Entry.Label, Moved: moved, Mention: checkpoint.MentionOf(rec), Turn: checkpoint.MentionOf(cmp.Or(turn, rec))})
 	}
+}
+
+// inState reports whether what a checkpoint did to the state is taken back.
+func (r *reverting) inState(d *difference) bool {
+	return r.req.State && string(d.stateBefore) != string(d.stateAfter)
 }
 
 // leave notes a change that is not taken back: that of a step by its path; of a session, only how many nobody is known

@@ -118,8 +118,9 @@ type RevertedStep struct {
 	Label   string       `json:"label"`
 	Moved   bool         `json:"head_moved,omitempty"` // HEAD moved during it; commits stay
 
-	Mention  checkpoint.Mention `json:"-"`
-	OnlyHead bool               `json:"-"` // nothing of it is taken back, but HEAD moved
+	Mention checkpoint.Mention `json:"-"`
+	Turn    checkpoint.Mention `json:"-"` // the step of the prompt, if a tool made it; else the same
+	Spent   bool               `json:"-"` // nothing of it is left to take back
 }
 
 // ConflictsHint is what a refusal because of lines offers.
