@@ -34,10 +34,6 @@ func split(all string) text {
 	return strings.Split(strings.TrimSuffix(all, "\n"), "\n")
 }
 
-// maxEdits bounds the work for one pair of texts: the edits that are looked for before the texts are
-// split at lines that both have once.
-const maxEdits = 1000
-
 // What match says of a line that has no partner.
 const (
 	alone    = -1 // the other text has no such line there
@@ -54,7 +50,6 @@ func match(a, b text) []int {
 type numbering struct {
 	of       map[string]int32
 	inA, inB []int32 // how often the texts of a match have each line, for doubt; all 0 before it and after it
-	trace    []int32 // for each round of shortest, one after the other, the part of reach that it read
 }
 
 func (n *numbering) numbers(t text) []int32 {
@@ -230,22 +225,12 @@ func (m *matching) between(i, j, k, l int) {
 	for x := k; x < l; x++ {
 		m.to[x] = alone
 	}
-	if i == j || k == l || m.shortest(i, j, k, l) {
+	if i == j || k == l {
 		return
 	}
 	anchors := m.anchors(i, j, k, l)
 	if len(anchors) == 0 {
-		// Too different to compare: a line that both have may be the same one or not.
-		had := map[int32]bool{}
-		for _, id := range m.a[i:j] {
-			had[id] = true
-		}
-		for x := k; x < l; x++ {
-			if had[m.b[x]] {
-				m.to[x] = doubtful
-			}
-		}
-		return
+		return // a line that both have may be the same one or not: see doubt
 	}
 	for _, at := range append(anchors, [2]int{j, l}) {
 		m.between(i, at[0], k, at[1])
@@ -255,107 +240,33 @@ func (m *matching) between(i, j, k, l int) {
 	}
 }
 
-// shortest finds the shortest edit script (Myers) of at most maxEdits edits, and returns false if there
-// is none.
-func (m *matching) shortest(i, j, k, l int) bool {
-	n, o := j-i, l-k
-	most := min(n+o, maxEdits)
-	if n+o > most && m.leastEdits(i, j, k, l) > most {
-		return false // as it would find out with much work
-	}
-	reach := make([]int32, 2*most+2)
-	m.trace = m.trace[:0]
-	for d := 0; d <= most; d++ {
-		m.trace = append(m.trace, reach[most-d:most+d+2]...)
-		for diagonal := -d; diagonal <= d; diagonal += 2 {
-			at := most + diagonal
-			var x int
-			if diagonal == -d || diagonal != d && reach[at-1] < reach[at+1] {
-				x = int(reach[at+1])
-			} else {
-				x = int(reach[at-1]) + 1
-			}
-			for x < n && x-diagonal < o && x-diagonal >= 0 && m.a[i+x] == m.b[k+x-diagonal] {
-				x++
-			}
-			if reach[at] = int32(x); x >= n && x-diagonal >= o {
-				m.back(d, i, k, n, o)
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// leastEdits counts the lines that a[i:j] has more often than b[k:l], and the reverse: no script has fewer edits.
-func (m *matching) leastEdits(i, j, k, l int) (n int) {
-	for _, id := range m.a[i:j] {
-		m.inA[id]++
-	}
-	for _, id := range m.b[k:l] {
-		if m.inA[id] > 0 {
-			m.inA[id]--
-		} else {
-			n++
-		}
-	}
-	for _, id := range m.a[i:j] {
-		n += int(m.inA[id])
-		m.inA[id] = 0
-	}
-	return n
-}
-
-// back follows the rounds of shortest from the end to the beginning and notes the partners.
-func (m *matching) back(d, i, k, x, y int) {
-	for ; d >= 0; d-- {
-		diagonal := x - y
-		// The round read the diagonals from -d to d+1, and the rounds before it 2 + 4 + 6 and so on.
-		reach := func(of int) int { return int(m.trace[d*d+d+of+d]) }
-		before := diagonal - 1
-		if diagonal == -d || diagonal != d && reach(diagonal-1) < reach(diagonal+1) {
-			before = diagonal + 1
-		}
-		fromX := 0
-		if d > 0 {
-			fromX = reach(before)
-		}
-		fromY := fromX - before
-		if d == 0 {
-			fromY = 0
-		}
-		for x > fromX && y > fromY && x > 0 && y > 0 && m.a[i+x-1] == m.b[k+y-1] {
-			x, y = x-1, y-1
-			m.to[k+y] = i + x
-		}
-		x, y = fromX, fromY
-	}
-}
-
-// anchors returns pairs of lines that both ranges have once, in an order that both have.
+// anchors returns pairs of lines that both ranges have once, or, without any, of those that both have equally often, first with
+// first and so on. They are in an order that both have.
 func (m *matching) anchors(i, j, k, l int) [][2]int {
-	type seen struct{ a, b, inA, inB int }
-	all := map[int32]*seen{}
+	inA, inB := map[int32][]int{}, map[int32][]int{}
 	for x := i; x < j; x++ {
-		s := all[m.a[x]]
-		if s == nil {
-			s = &seen{}
-			all[m.a[x]] = s
-		}
-		s.a, s.inA = x, s.inA+1
-	}
-	var pairs [][2]int
-	for x := k; x < l; x++ {
-		if s := all[m.b[x]]; s != nil {
-			s.b, s.inB = x, s.inB+1
-		}
+		inA[m.a[x]] = append(inA[m.a[x]], x)
 	}
 	for x := k; x < l; x++ {
-		if s := all[m.b[x]]; s != nil && s.inA == 1 && s.inB == 1 {
-			pairs = append(pairs, [2]int{s.a, x})
+		inB[m.b[x]] = append(inB[m.b[x]], x)
+	}
+	var once, often [][2]int
+	for id, at := range inB {
+		if len(at) != len(inA[id]) {
+			continue
+		}
+		for n, x := range at {
+			often = append(often, [2]int{inA[id][n], x})
+		}
+		if len(at) == 1 {
+			once = append(once, often[len(often)-1])
 		}
 	}
-	return increasing(pairs)
+	if len(once) > 0 {
+		often = once
+	}
+	slices.SortFunc(often, func(p, q [2]int) int { return p[1] - q[1] })
+	return increasing(often)
 }
 
 // increasing returns a longest part of pairs whose first members increase.
