@@ -9,69 +9,41 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// asker answers questions about lines of a file.
-type asker struct {
-	own    judge // takes each session by itself
-	across judge // takes the sessions of a worktree together
-}
-
-// newAsker opens the index, which it brings up to date. Of the request it takes what is not about one file.
-func newAsker(ctx context.Context, s *checkpoint.Service, req Request) (*asker, error) {
+// newJudge opens the index, which it brings up to date. Of the request it takes what is not about one file.
+func newJudge(ctx context.Context, s *checkpoint.Service, req Request) (judge, error) {
 	x, err := open(ctx, s, req.Progress)
 	if err != nil {
-		return nil, err
+		return judge{}, err
 	}
 	read := &files{repo: s.Repo, loose: req.Loose, lacks: x.lacks}
 	history := &commits{repo: s.Repo, oldest: x.begins() - 24*60*60, leading: memo[name.OID, map[name.OID]bool]{most: 8}}
 	came := &arrivals{s: s, files: read, commits: history}
 	added, said := &additions{x: x, files: read}, &journals{s: s, x: x}
-	// The chains of the two judges remember different things.
-	apart := chains{x: x, files: read, added: added, commits: history, journals: said, down: memo[int32, []int32]{most: 8}}
-	together := apart
-	together.together = true
-	own := judge{
+	j := judge{
 		x: x, files: read, added: added, commits: history, arrivals: came,
 		descent: &descent{x: x, files: read, added: added, commits: history, arrivals: came, journals: said},
-		authors: &authors{journals: said}, chains: &apart,
+		authors: &authors{journals: said},
+		chains:  &chains{x: x, files: read, added: added, commits: history, journals: said, down: memo[int32, []int32]{most: 8}},
 	}
-	own.worktree, _ = s.Store.WorktreeID() //nolint:errcheck // in a read-only repository no checkpoint was made here
-	across := own
-	across.chains = &together
-	return &asker{own, across}, nil
-}
-
-// answer returns who may have made a line, and the commit that it came with. The commit is nil if it cannot
-// be read. A line that no session knows by itself may be known if those of a worktree are taken together.
-func (a *asker) answer(ctx context.Context, q asked) (claims []Claim, by *arrival) {
-	if !a.added(q.Text) {
-		return nil, a.own.arrivals.of(ctx, q.Commit)
-	}
-	claims, by = a.own.answer(ctx, q)
-	if known, _ := named(claims); len(known) > 0 || len(a.own.x.Sessions) < 2 {
-		return claims, by
-	}
-	together, of := a.across.answer(ctx, q)
-	if known, _ := named(together); len(known) > 0 || len(claims) == 0 && len(together) > 0 {
-		return together, of
-	}
-	return claims, by
+	j.worktree, _ = s.Store.WorktreeID() //nolint:errcheck // in a read-only repository no checkpoint was made here
+	return j, nil
 }
 
 // because returns why nobody has a claim to a line.
-func (a *asker) because(line string) string {
-	if a.added(line) {
+func (j judge) because(line string) string {
+	if j.knows(line) {
 		return EqualLine
 	}
 	return NoCheckpoint
 }
 
-// added reports whether a checkpoint has added a line like this one, to any file.
-func (a *asker) added(line string) bool {
-	if a.own.files.loose {
+// knows reports whether a checkpoint has added a line like this one, to any file.
+func (j judge) knows(line string) bool {
+	if j.files.loose {
 		line = bare(line)
 	}
-	from, to := a.own.x.with(text{line}.entryOf(0).key)
-	return from < to && bare(line) != ""
+	from, to := j.x.with(text{line}.entryOf(0).key)
+	return from < to
 }
 
 // asked is a line of a file that a question is about, and what git blame says of it.
@@ -88,8 +60,11 @@ func ask(b Place, now git.Entry, path string) asked {
 // mostMoves is how often a line may have moved to another file.
 const mostMoves = 5
 
-// answer is what this judge has to say for the asker's answer.
+// answer returns who may have made a line, and the commit that it came with. The commit is nil if it cannot be read.
 func (j judge) answer(ctx context.Context, q asked) (claims []Claim, by *arrival) {
+	if !j.knows(q.Text) {
+		return nil, j.arrivals.of(ctx, q.Commit)
+	}
 	var held []Claim // what is said if nobody is named
 	for range mostMoves {
 		c := j.arrivals.of(ctx, q.Commit)

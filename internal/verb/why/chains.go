@@ -7,16 +7,14 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// chains tells which checkpoints were made on top of which, and what changed a file on the way. There are two of
-// them. In one, each session stands by itself. A session that comes back to its worktree sees at once all that
-// other sessions made there meanwhile, so in the other one those of a worktree are taken together.
+// chains tells which checkpoints were made on top of which, and what changed a file on the way. A session that comes back to
+// its worktree sees at once all that other sessions made there meanwhile, so those of a worktree are taken together.
 type chains struct {
 	x        *index
 	files    *files
 	added    *additions
 	commits  *commits
 	journals *journals
-	together bool
 
 	down     memo[int32, []int32]
 	walks    memo[saved, *walk]
@@ -29,27 +27,9 @@ func (ch *chains) file(ctx context.Context, at saved) git.Entry {
 	return ch.files.at(ctx, ch.x.Checkpoints[at.point].Tree, at.path)
 }
 
-// before returns what was current in the worktree before a checkpoint was made there, of any session; -1: that
-// is not known. It returns false if the sessions are not taken together there.
-func (ch *chains) before(ctx context.Context, point int32) (int32, bool) {
-	if !ch.together {
-		return -1, false
-	}
-	at, is := ch.journals.turns(ctx).before[point]
-	return at, is
-}
-
-// sourcesOf returns where files of a checkpoint were brought back from since the one before it.
-func (ch *chains) sourcesOf(ctx context.Context, point int32) []source {
-	if ch.together {
-		return ch.journals.turns(ctx).ofWorktree[point]
-	}
-	return ch.journals.turns(ctx).ofSession[point]
-}
-
 // base returns the checkpoint that another one was made on top of, or -1.
 func (ch *chains) base(ctx context.Context, point int32) int32 {
-	if other, is := ch.before(ctx, point); is && ch.x.Checkpoints[point].Via < 0 {
+	if other, is := ch.journals.turns(ctx).before[point]; is && ch.x.Checkpoints[point].Via < 0 {
 		return other
 	}
 	return ch.x.base(point)
@@ -65,18 +45,13 @@ func (ch *chains) from(ctx context.Context, point int32) []int32 {
 	})
 }
 
-// tip returns the newest state of a session, or of its worktree where sessions are taken together; -1: there is
-// none.
+// tip returns the newest state of the worktree in which a session was last; -1: there is none.
 func (ch *chains) tip(ctx context.Context, of *session) int32 {
 	all := ch.journals.course(ctx, of).moments
-	if len(all) == 0 {
+	if len(all) == 0 || all[len(all)-1].point < 0 {
 		return -1
 	}
-	tip := all[len(all)-1].point
-	if ch.together && tip >= 0 {
-		return ch.journals.turns(ctx).latest[ch.x.Checkpoints[tip].Worktree]
-	}
-	return tip
+	return ch.journals.turns(ctx).latest[ch.x.Checkpoints[all[len(all)-1].point].Worktree]
 }
 
 // adding returns the sessions that may have added line i of a text, themselves or through a session from which
@@ -114,9 +89,7 @@ func (ch *chains) sources() [][]int {
 					ch.feeds[n] = append(ch.feeds[n], ch.x.sessionAt(p.Via))
 				}
 			}
-			if ch.together {
-				ch.feeds[n] = append(ch.feeds[n], ch.x.neighbours(n)...)
-			}
+			ch.feeds[n] = append(ch.feeds[n], ch.x.neighbours(n)...)
 		}
 	}
 	return ch.feeds

@@ -97,36 +97,36 @@ func ResolveCommit(ctx context.Context, s *checkpoint.Service, typed string) (na
 
 // Commits says what is behind commits.
 func Commits(ctx context.Context, s *checkpoint.Service, commits []name.OID, progress func(int)) ([]Commit, error) {
-	a, err := newAsker(ctx, s, Request{Progress: progress})
+	j, err := newJudge(ctx, s, Request{Progress: progress})
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Commit, 0, len(commits))
 	for _, oid := range commits {
-		c := a.own.arrivals.of(ctx, oid)
+		c := j.arrivals.of(ctx, oid)
 		if c == nil {
 			return nil, checkpoint.Failure(checkpoint.KindInvalid, "", "commit %s cannot be read", oid.Short())
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		out = append(out, a.behind(ctx, c))
+		out = append(out, j.behind(ctx, c))
 	}
 	return out, nil
 }
 
 // behind collects the claims to all lines that a commit adds. What a merge brings from its other parents
 // is those commits' own.
-func (a *asker) behind(ctx context.Context, c *arrival) Commit {
+func (j judge) behind(ctx context.Context, c *arrival) Commit {
 	out := Commit{Commit: c.OID, Steps: []Step{}, Held: []Step{}, Unknown: []checkpoint.Path{}}
 	out.Subject, _, _ = strings.Cut(c.Message, "\n")
 	out.Committed = c.Committer.When
-	for _, change := range a.own.arrivals.changes(ctx, c) {
-		if a.own.arrivals.merged(ctx, c, change) {
+	for _, change := range j.arrivals.changes(ctx, c) {
+		if j.arrivals.merged(ctx, c, change) {
 			continue
 		}
 		path := checkpoint.Path(change.Path)
-		lines := a.behindPath(ctx, c, change)
+		lines := j.behindPath(ctx, c, change)
 		unknown := false
 		for _, l := range lines {
 			out.Counts.Add(l)
@@ -134,9 +134,9 @@ func (a *asker) behind(ctx context.Context, c *arrival) Commit {
 			out.add(path, l.Claims)
 		}
 		if out.Lines = append(out.Lines, lines...); len(lines) == 0 { // it only deletes lines, or is no text
-			claims := a.own.whole(ctx, c, change)
+			claims := j.whole(ctx, c, change)
 			out.add(path, claims)
-			unknown = len(claims) == 0 && isFile(change.New) && !a.own.files.read(ctx, change.New).known
+			unknown = len(claims) == 0 && isFile(change.New) && !j.files.read(ctx, change.New).known
 		}
 		if unknown {
 			out.Unknown = append(out.Unknown, path)
@@ -173,16 +173,16 @@ func (c *Commit) add(path checkpoint.Path, claims []Claim) {
 }
 
 // behindPath returns the lines that a commit adds to a file, with the claims to them.
-func (a *asker) behindPath(ctx context.Context, c *arrival, change git.Change) (out []Line) {
-	t := a.own.files.read(ctx, change.New).text
-	for _, i := range a.own.files.newLines(ctx, change) {
-		if a.own.arrivals.mergedLine(ctx, c, change, i) {
+func (j judge) behindPath(ctx context.Context, c *arrival, change git.Change) (out []Line) {
+	t := j.files.read(ctx, change.New).text
+	for _, i := range j.files.newLines(ctx, change) {
+		if j.arrivals.mergedLine(ctx, c, change, i) {
 			continue
 		}
 		l := Line{Path: change.Path, Line: i + 1, Text: t[i], Commit: c.OID}
 		q := ask(Place{Commit: c.OID, Path: change.Path, From: i + 1, Line: i + 1, Text: t[i]}, change.New, change.Path)
-		if l.Claims, _ = a.answer(ctx, q); len(l.Claims) == 0 {
-			l.Because = a.because(t[i])
+		if l.Claims, _ = j.answer(ctx, q); len(l.Claims) == 0 {
+			l.Because = j.because(t[i])
 		}
 		out = append(out, l)
 	}

@@ -131,10 +131,9 @@ type source struct {
 
 // turns is how sessions took turns in worktrees.
 type turns struct {
-	latest map[string]int32 // by worktree: what was current there last, of any session
-	before map[int32]int32  // by checkpoint that was made there: what was current before, of any session; -1: not known
-	// by checkpoint: where files of it were brought back from since the one before it, in its session or in the worktree
-	ofSession, ofWorktree map[int32][]source
+	latest map[string]int32   // by worktree: what was current there last, of any session
+	before map[int32]int32    // by checkpoint: what another session had there before, if its own was not the last one
+	back   map[int32][]source // by checkpoint: where files of it were brought back from since the one before it
 }
 
 // turns reads how sessions took turns.
@@ -160,37 +159,22 @@ func (j *journals) turns(ctx context.Context) *turns {
 			all[worktree] = append(all[worktree], passage{m, n, when})
 		}
 	}
-	j.taken = &turns{map[string]int32{}, map[int32]int32{}, map[int32][]source{}, map[int32][]source{}}
+	j.taken = &turns{map[string]int32{}, map[int32]int32{}, map[int32][]source{}}
 	for worktree, in := range all {
 		slices.SortStableFunc(in, func(p, q passage) int { return p.when.Compare(q.when) })
 		j.taken.latest[worktree] = in[len(in)-1].point
 		var back []source // since the last checkpoint
-		own := map[int][]source{}
 		for i, p := range in {
 			switch {
 			case p.event.Kind == journal.KindCreate && p.point >= 0:
-				more := j.takenBack(ctx, p.point)
-				j.taken.ofWorktree[p.point] = slices.Concat(more, back)
-				j.taken.ofSession[p.point] = slices.Concat(more, back, own[p.session])
-				back, own[p.session] = nil, nil
-			case p.event.Kind == journal.KindRollback || p.event.Kind == journal.KindUndo:
-				from := source{point: p.point}
-				if p.paths != nil {
-					from = *p.paths
+				j.taken.back[p.point] = append(j.takenBack(ctx, p.point), back...)
+				if back = nil; i > 0 && p.session != in[i-1].session && p.when.After(in[i-1].when) {
+					j.taken.before[p.point] = in[i-1].point
 				}
-				back, own[p.session] = append(back, from), append(own[p.session], from)
-			}
-			if i == 0 {
-				continue
-			}
-			switch last := in[i-1]; {
-			case p.event.Kind != journal.KindCreate || p.point < 0:
-			case p.session == last.session:
-				j.taken.before[p.point] = j.x.base(p.point)
-			case p.when.Equal(last.when):
-				j.taken.before[p.point] = -1
-			default:
-				j.taken.before[p.point] = last.point
+			case p.paths != nil:
+				back = append(back, *p.paths)
+			case p.event.Kind == journal.KindRollback || p.event.Kind == journal.KindUndo:
+				back = append(back, source{point: p.point})
 			}
 		}
 	}

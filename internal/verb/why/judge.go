@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-
-	"git-checkpoint/internal/core/author"
 )
 
 // judge decides who may have made a line that came with a commit. It keeps nothing itself.
@@ -39,21 +37,7 @@ func (j judge) claims(ctx context.Context, l newLine) []Claim {
 			}
 		}
 	}
-	known := slices.DeleteFunc(slices.Clone(all), func(claim Claim) bool {
-		return claim.By == author.Outside && !claim.after && j.seenBefore(t, l.line, claim, all)
-	})
-	return dropWeaker(known)
-}
-
-// seenBefore reports whether another session of the same worktree had added such a line before a claim, and
-// cannot tell any more whose this one is. Then it need not come from outside.
-func (j judge) seenBefore(t text, i int, claim Claim, all []Claim) bool {
-	return slices.ContainsFunc(j.added.of(t, i), func(e entry) bool {
-		point := j.x.pointOf(e)
-		p, of := &j.x.Checkpoints[point], j.x.sessionOf(point).Name
-		return p.Worktree == claim.worktree && p.At <= claim.Since.Unix() && of != claim.Session &&
-			!slices.ContainsFunc(all, func(o Claim) bool { return o.Session == of })
-	})
+	return dropWeaker(all)
 }
 
 // claim returns the claim of one session from one of its standings.
@@ -79,7 +63,6 @@ func (j judge) claim(ctx context.Context, of *session, from standing, l newLine)
 	}
 	made := j.authors.of(ctx, o)
 	made.rank = j.descent.rank(of, from, c)
-	_, made.after = j.chains.before(ctx, o.point)
 	return made, true
 }
 

@@ -116,7 +116,7 @@ func TestFewComparisons(t *testing.T) {
 		w.Git("commit", "-qm", fmt.Sprint("Work ", i))
 	}
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-		a, err := newAsker(ctx, s, Request{})
+		j, err := newJudge(ctx, s, Request{})
 		if err != nil {
 			return err
 		}
@@ -125,14 +125,14 @@ func TestFewComparisons(t *testing.T) {
 			return err
 		}
 		for i, b := range said {
-			c := a.own.arrivals.of(ctx, b.Commit)
-			claims := a.own.claims(ctx, a.own.arrivals.line(ctx, c, b))
+			c := j.arrivals.of(ctx, b.Commit)
+			claims := j.claims(ctx, j.arrivals.line(ctx, c, b))
 			if want := name.Session(fmt.Sprint("agent-", i/4)); len(claims) != 1 || claims[0].Session != want {
 				t.Errorf("line %d has %d claims, not that of %s", i+1, len(claims), want)
 			}
 		}
-		if a.own.files.diffs > 4*sessions {
-			t.Errorf("%d comparisons for %d sessions", a.own.files.diffs, sessions)
+		if j.files.diffs > 4*sessions {
+			t.Errorf("%d comparisons for %d sessions", j.files.diffs, sessions)
 		}
 		return nil
 	})

@@ -29,7 +29,7 @@ func TestTurns(t *testing.T) {
 	var want []name.ID
 	var file []string
 	add := func(at int, function string, make func(text string) name.ID) {
-		lines := strings.SplitAfter(fmt.Sprintf("func %s() error {\n\tif err := do(); err != nil {\n\t\treturn err\n\t}\n\treturn nil\n}\n", function), "\n")
+		lines := strings.SplitAfter(fmt.Sprintf("func %s() error {\n\tif err := do(); err != nil {\n\t\treturn err\n\t}\n\treturn nil\n}\n\n", function), "\n")
 		lines = lines[:len(lines)-1]
 		at *= len(lines)
 		file = slices.Insert(file, at, lines...)

@@ -72,7 +72,7 @@ func (w *walk) origin(ctx context.Context, i int) saved {
 // added returns the origin of line i of a version, which is not in the file before: that checkpoint, unless its files were
 // brought back from another one that has the line. One that leads back to here, as where clocks went back, is none.
 func (w *walk) added(ctx context.Context, v *version, i int) saved {
-	for _, source := range w.chains.sourcesOf(ctx, v.point) {
+	for _, source := range w.chains.journals.turns(ctx).back[v.point] {
 		if source.point < 0 || source.only != nil && !source.only[v.path] {
 			continue
 		}

@@ -23,7 +23,6 @@ package why
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"git-checkpoint/internal/core/author"
@@ -95,29 +94,22 @@ func Lines(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 	if err != nil {
 		return nil, err
 	}
-	a, err := newAsker(ctx, s, req)
+	j, err := newJudge(ctx, s, req)
 	if err != nil {
 		return nil, err
 	}
-	now := a.own.files.here(path, whole)
-	if head := a.own.commits.read(ctx, s.Repo.Head.OID); head != nil {
-		if e := a.own.files.at(ctx, head.Tree, path); a.own.files.equal(ctx, e, now) {
+	now := j.files.here(path, whole)
+	if head := j.commits.read(ctx, s.Repo.Head.OID); head != nil {
+		if e := j.files.at(ctx, head.Tree, path); j.files.equal(ctx, e, now) {
 			now = e
 		}
-	}
-	tip := nowhere
-	if here, err := s.Resolve(ctx, "", "@"); err == nil {
-		tip = saved{a.own.x.numbered(here.Session, here.Entry.Checkpoint), path}
 	}
 	var lines []Line
 	for _, b := range said {
 		l := Line{Path: path, Line: b.Line, Text: b.Text, Commit: b.Commit, Blamed: b}
 		var c *arrival
-		if l.Claims, c = a.answer(ctx, ask(b, now, path)); len(l.Claims) == 0 && bare(l.Text) == "" && a.own.files.has(ctx, now, b.Line-1, b.Text) {
-			l.Claims = a.own.blank(ctx, tip, now, b.Line-1)
-		}
-		if len(l.Claims) == 0 {
-			l.Because = a.because(l.Text)
+		if l.Claims, c = j.answer(ctx, ask(b, now, path)); len(l.Claims) == 0 {
+			l.Because = j.because(l.Text)
 		}
 		if c != nil && !c.here() {
 			l.Commit = c.OID
@@ -146,100 +138,47 @@ type Place struct {
 // In says what is behind lines of a file of a checkpoint. Of the request it takes what is not about one file. The claim to
 // a line of which nothing is known has no checkpoint.
 func In(ctx context.Context, s *checkpoint.Service, of *checkpoint.Found, tree name.OID, path string, places []Place, req Request) ([]Claim, error) {
-	a, err := newAsker(ctx, s, req)
+	j, err := newJudge(ctx, s, req)
 	if err != nil {
 		return nil, err
 	}
-	tip := saved{a.own.x.numbered(of.Session, of.Entry.Checkpoint), path}
-	now := a.own.files.at(ctx, tree, path)
+	tip := saved{j.x.numbered(of.Session, of.Entry.Checkpoint), path}
+	now := j.files.at(ctx, tree, path)
 	out := make([]Claim, len(places))
 	for i, at := range places {
-		claims := a.own.inside(ctx, tip, now, at, req.Git)
-		if !byAgent(claims) {
-			// The session may only have seen what another one made.
-			if !req.Git {
-				claims = append(claims, a.across.inside(ctx, tip, now, at, req.Git)...)
-			}
-			if at.Commit != "" && !byAgent(claims) {
-				more, _ := a.answer(ctx, ask(at, now, path))
-				claims = append(claims, more...)
-			}
-			claims = dropWeaker(claims)
+		l := Line{Claims: j.inside(ctx, tip, now, at, req.Git)}
+		if at.Commit != "" && l.Answer() != "named" {
+			more, _ := j.answer(ctx, ask(at, now, path))
+			l.Claims = dropWeaker(append(l.Claims, more...))
 		}
-		l := Line{Claims: claims}
-		if len(claims) == 0 {
-			l.Because = a.because(at.Text)
+		if len(l.Claims) == 0 {
+			l.Because = j.because(at.Text)
 		}
 		out[i] = l.Claim()
 	}
 	return out, ctx.Err()
 }
 
-// byAgent reports whether an agent is among the claims.
-func byAgent(claims []Claim) bool {
-	return slices.ContainsFunc(claims, func(c Claim) bool { return c.By == author.Agent || c.By == author.During })
-}
-
-// inside returns the claim to a line of a file of a checkpoint whose own session, or worktree, has added it. If git's
-// answer counts, it is that of the checkpoint that git names.
+// inside returns the claim to a line of a file of a checkpoint that checkpoints of the worktree have added. If git's answer
+// counts, it is looked for from the checkpoint that git names.
 func (j judge) inside(ctx context.Context, tip saved, now git.Entry, at Place, git bool) []Claim {
 	i := at.Line - 1
 	if tip.point < 0 || at.Commit != "" && (git || !j.files.has(ctx, now, i, at.Text)) {
 		return nil
 	}
+	named := saved{j.x.numbered(j.x.sessionOf(tip.point).Name, at.Checkpoint), at.Path}
+	if git {
+		tip, i = named, at.From-1
+	}
 	made := nowhere
-	if !git {
+	if tip.point >= 0 {
 		made = j.chains.walk(ctx, tip).origin(ctx, i)
 	}
 	if made == nowhere && at.Commit == "" && (git || !j.files.read(ctx, now).known || j.files.once(ctx, now, i)) {
-		// Its answer is certain, or the index lacks the line.
-		made = saved{j.x.numbered(j.x.sessionOf(tip.point).Name, at.Checkpoint), at.Path}
+		made = named // git's answer is certain, or the index lacks the line
 	}
 	if made.point < 0 {
 		return nil
 	}
-	claim := j.authors.of(ctx, made)
-	if other := j.takenOver(ctx, claim, made, now, i); other != nil {
-		return other
-	}
-	return []Claim{claim}
-}
-
-// blank returns the claim to a line without text, which the index lacks: that of the step that brought it to a checkpoint.
-func (j judge) blank(ctx context.Context, tip saved, now git.Entry, i int) []Claim {
-	if tip.point < 0 || !isFile(j.chains.file(ctx, tip)) {
-		return nil
-	}
-	if k := j.files.matched(ctx, j.chains.file(ctx, tip), now)[i]; k >= 0 {
-		if made := j.chains.walk(ctx, tip).origin(ctx, k); made != nowhere {
-			return []Claim{j.authors.of(ctx, made)}
-		}
-	}
-	return nil
-}
-
-// takenOver returns the claim of the session of which a checkpoint took over a line, from its newest checkpoint until then.
-func (j judge) takenOver(ctx context.Context, claim Claim, made saved, now git.Entry, i int) []Claim {
-	of := j.x.sessionNamed(claim.from)
-	if of == nil || !j.files.read(ctx, now).known {
-		return nil
-	}
-	p := &j.x.Checkpoints[made.point]
-	for at := of.To - 1; at >= of.From; at-- {
-		if q := &j.x.Checkpoints[at]; q.Worktree != p.Worktree || q.At > p.At {
-			continue
-		}
-		from := saved{at, made.path}
-		k := j.files.matched(ctx, j.chains.file(ctx, from), now)[i]
-		if k < 0 {
-			return nil
-		}
-		if o := j.chains.walk(ctx, from).origin(ctx, k); o != nowhere {
-			if claim := j.authors.of(ctx, o); claim.By != author.Unknown {
-				return []Claim{claim}
-			}
-		}
-		return nil
-	}
-	return nil
+	return []Claim{j.authors.of(ctx, made)}
 }
