@@ -166,6 +166,13 @@ func (p *page) paths(title string, role render.Role, list []checkpoint.Path) {
 	}))
 }
 
+// reasons writes a section with a path, and why it is listed, per row.
+func (p *page) reasons(title string, role render.Role, list [][2]string) {
+	p.section(title, []render.Column{{Min: 20}, {Min: 20}}, each(list, func(row [2]string) []render.Cell {
+		return []render.Cell{cell(role, row[0]), say(row[1])}
+	}))
+}
+
 // oneLineEach names the paths of rows, in their second column, as worktree.OneLineEach does. changed is for a database
 // that itself stays.
 func oneLineEach(rows [][]render.Cell, changed render.Cell) (out [][]render.Cell) {

@@ -86,22 +86,19 @@ func (a Attempts) text(p *page) {
 	if len(a.All) == 0 && p.view.Layout == render.Aligned {
 		p.line(plain("No attempts yet: git checkpoint fork <ref>"))
 	}
-	t := render.Table{Columns: []render.Column{
+	columns := []render.Column{
 		{Title: "Attempt"}, {Title: "Session", Min: 8}, {Title: "From", Min: 10}, {Title: "Steps", Align: render.Right}, {Title: "Current", Min: 10},
 		{Title: "Agent"}, {Title: "Unlanded", Align: render.Right}, {Title: "Back"}, {Title: "Worktree", Min: 12},
-	}}
+	}
 	if p.view.Layout == render.Aligned { // first what tells the rows apart
-		t.Columns = []render.Column{
+		columns = []render.Column{
 			{Title: "Attempt"}, {Title: "Current", Min: 10}, {Title: "Steps", Align: render.Right}, {Title: "Agent"}, {Title: "Unlanded", Align: render.Right}, {Title: "Worktree", Min: 24}, {Title: "From", Min: 8}, {Title: "Session", Min: 8},
 		}
 	}
-	for _, one := range a.All {
+	p.table(columns, each(a.All, func(one attempt.Attempt) []render.Cell {
 		// A fork that was interrupted has a worktree without a checkpoint. The user can only remove
 		// it.
-		current, where, unlanded := "", say(one.Worktree), say("")
-		if one.Unlanded > 0 {
-			unlanded = say(strconv.Itoa(one.Unlanded))
-		}
+		current, where := "", say(one.Worktree)
 		if one.Current != nil {
 			current = p.name(*one.Current)
 		}
@@ -110,22 +107,16 @@ func (a Attempts) text(p *page) {
 			where = cell(render.Warning, one.Worktree+" (cut off: git checkpoint fork --remove "+string(one.Session)+")")
 		case one.Worktree == "":
 			where = cell(render.Dim, "removed")
+		case p.view.Layout == render.Aligned:
+			where = say(endOfPath(one.Worktree))
 		}
-		if p.view.Layout == render.Aligned {
-			if one.Worktree != "" && !one.Unfinished {
-				where = say(endOfPath(one.Worktree))
-			}
-			t.Rows = append(t.Rows, []render.Cell{
-				cell(render.ID, one.Name), cell(render.ID, current), say(strconv.Itoa(one.Steps)), say(one.Agent), unlanded, where, say(p.originOf(one)), say(string(one.Session)),
-			})
-			continue
+		cells := map[string]render.Cell{
+			"Attempt": cell(render.ID, one.Name), "Session": say(string(one.Session)), "From": say(p.originOf(one)),
+			"Steps": say(strconv.Itoa(one.Steps)), "Current": cell(render.ID, current), "Agent": say(one.Agent),
+			"Unlanded": say(when(one.Unlanded > 0, strconv.Itoa(one.Unlanded))), "Back": say(one.Back), "Worktree": where,
 		}
-		t.Rows = append(t.Rows, []render.Cell{
-			cell(render.ID, one.Name), say(string(one.Session)), say(p.originOf(one)),
-			say(strconv.Itoa(one.Steps)), cell(render.ID, current), say(one.Agent), unlanded, say(one.Back), where,
-		})
-	}
-	p.table(t.Columns, t.Rows)
+		return each(columns, func(c render.Column) render.Cell { return cells[c.Title] })
+	}))
 	for _, one := range a.All {
 		if p.view.Layout == render.Aligned && one.Worktree == "" && one.Back != "" {
 			p.line(render.Span{Role: render.Hint, Text: "Bring back " + one.Name + ":"}, plain(" "+one.Back))
@@ -202,9 +193,7 @@ func (a Removal) text(p *page) {
 		field{"Stays", cell(render.ID, stays)},
 	)
 	p.paths("Ignored files, which are in no checkpoint and will be lost", render.Removed, r.Ignored)
-	p.section("What no checkpoint can hold, and will be lost", []render.Column{{Min: 20}, {Min: 20}}, each(r.Lost, func(l attempt.Lost) []render.Cell {
-		return []render.Cell{cell(render.Removed, string(l.Path)), say(l.Reason)}
-	}))
+	p.reasons("What no checkpoint can hold, and will be lost", render.Removed, each(r.Lost, func(l attempt.Lost) [2]string { return [2]string{string(l.Path), l.Reason} }))
 }
 
 // RemovedAttempt is the result of fork --remove.

@@ -69,13 +69,11 @@ func (p *page) heads(heads []checkpoint.Head) {
 	if p.view.Layout != render.Aligned {
 		return
 	}
-	defer func() {
-		if rest := len(heads) - most; rest > 0 {
-			p.line(dim(render.Count(rest, "more line", "more lines") + ": git checkpoint list --all"))
-		}
-	}()
 	for _, h := range heads[:min(len(heads), most)] {
 		p.line(append(mention(h.Mention), dim(" · "+render.Count(h.Steps, "step", "steps")+" · "+h.Whose()+" · "+p.view.Time(h.Time.Time)))...)
+	}
+	if rest := len(heads) - most; rest > 0 {
+		p.line(dim(render.Count(rest, "more line", "more lines") + ": git checkpoint list --all"))
 	}
 }
 
@@ -92,14 +90,10 @@ func (a Listed) shown(p *page) []inspect.Listing {
 // leftOut tells a person how many checkpoints are hidden by default, and the flag that shows them.
 func (p *page) leftOut(l inspect.Listing) {
 	var parts []string
-	if l.Safety > 0 {
-		parts = append(parts, "safety "+strconv.Itoa(l.Safety))
-	}
-	if l.Discarded > 0 {
-		parts = append(parts, "left behind "+strconv.Itoa(l.Discarded))
-	}
-	if l.Tools > 0 {
-		parts = append(parts, "of tools "+strconv.Itoa(l.Tools))
+	for i, n := range []int{l.Safety, l.Discarded, l.Tools} {
+		if n > 0 {
+			parts = append(parts, []string{"safety ", "left behind ", "of tools "}[i]+strconv.Itoa(n))
+		}
 	}
 	if len(parts) > 0 && p.view.Layout == render.Aligned {
 		p.line(dim(strconv.Itoa(l.Safety+l.Discarded+l.Tools) + " more: " + strings.Join(parts, ", ") + " (--hidden)"))

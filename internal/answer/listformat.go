@@ -78,42 +78,16 @@ func expand(found string, item inspect.Item, v render.View) (value string, known
 		b, err := strconv.ParseUint(strings.TrimPrefix(found, "%x"), 16, 8)
 		return string([]byte{byte(b)}), err == nil
 	}
-	message := item.Row.Message
-	message = cmp.Or(message, item.Message)
+	message := cmp.Or(item.Row.Message, item.Message)
 	subject, body, _ := strings.Cut(message, "\n")
-	switch found {
-	case "%h":
-		value = item.Commit.Short()
-	case "%H":
-		value = string(item.Commit)
-	case "%(number)":
-		value = typed(item)
-	case "%(id)":
-		value = string(item.ID)
-	case "%(label)":
-		value = item.Label
-	case "%(message)", "%B":
-		value = message
-	case "%(subject)", "%s":
-		value = subject
-	case "%b":
-		value = strings.TrimSpace(body)
-	case "%(time)", "%aI", "%cI":
-		value = render.UTC(item.CreatedAt.Time)
-	case "%at", "%ct":
-		value = strconv.FormatInt(item.CreatedAt.Unix(), 10)
-	case "%ar", "%cr":
-		value = v.Age(item.CreatedAt.Time)
-	case "%(session)":
-		value = string(item.Session)
-	case "%(by)", "%an":
-		value = by(item).Text()
-	case "%n":
-		value = "\n"
-	case "%%":
-		value = "%"
-	default:
-		return "", false
-	}
-	return value + rest, true
+	moment, age, author := render.UTC(item.CreatedAt.Time), v.Age(item.CreatedAt.Time), by(item).Text()
+	seconds := strconv.FormatInt(item.CreatedAt.Unix(), 10)
+	value, known = map[string]string{
+		"%h": item.Commit.Short(), "%H": string(item.Commit),
+		"%(number)": typed(item), "%(id)": string(item.ID), "%(label)": item.Label, "%(session)": string(item.Session),
+		"%(message)": message, "%B": message, "%(subject)": subject, "%s": subject, "%b": strings.TrimSpace(body),
+		"%(time)": moment, "%aI": moment, "%cI": moment, "%at": seconds, "%ct": seconds, "%ar": age, "%cr": age,
+		"%(by)": author, "%an": author, "%n": "\n", "%%": "%",
+	}[found]
+	return value + rest, known
 }

@@ -18,12 +18,12 @@ import (
 
 // all is each answer, or what its method shows returns.
 var all = map[string]any{
-	"Agents": Agents{}, "Allowed": clearance.Secret{}, "Attempts": Attempts{}, "Audit": Audit{}, "Behind": Behind{}, "Beside": Beside{},
+	"Agents": Agents{}, "Allowed": clearance.Secret{}, "Attempts": Attempts{}, "Audit": Audit{}, "Behind": Behind{},
 	"Bisected": Bisected{}, "Blamed": Blamed{}, "Brief": Brief{}, "Captured": Captured{}, "Checked": Checked{}, "Compared": Compared{},
 	"Connected": connectedAgent{}, "Created": Created{}, "Deleted": Deleted{}, "Described": Described{}, "Exported": Exported{},
 	"ExportedLayout": ExportedLayout{}, "Expunged": Expunged{}, "Forked": Forked{}, "Formatted": inspect.Item{}, "Guarded": clearance.Secret{},
-	"Here": Here{}, "ImportedLayout": ImportedLayout{}, "Landed": Landed{}, "Leaving": Leaving{}, "Levels": rollback.UndoLevel{},
-	"Listed": inspect.Item{}, "Marked": Marked{}, "Notes": Notes{}, "OthersNotes": OthersNotes{}, "Planned": Planned{}, "Problem": Problem{},
+	"ImportedLayout": ImportedLayout{}, "Landed": Landed{}, "Leaving": Leaving{}, "Levels": rollback.UndoLevel{},
+	"Listed": inspect.Item{}, "Marked": Marked{}, "Notes": Notes{}, "OthersNotes": OthersNotes{}, "Overview": Overview{}, "Planned": Planned{}, "Problem": Problem{},
 	"Promoted": Promoted{Done: &attempt.Promoted{}}.shows(), "Pruned": Pruned{}, "PrunedByClose": PrunedByClose{}, "Ran": Ran{},
 	"Reasons": Reasons{}, "Rebuilt": Rebuilt{}, "RefsToDelete": RefsToDelete{}, "RemoteSessions": RemoteSessions{}, "Removal": Removal{},
 	"RemovedAttempt": RemovedAttempt{}, "Report": Report{}, "Resumed": Resumed{}, "Reverted": Reverted{Done: &rollback.Answer{}}.shows(),

@@ -68,9 +68,7 @@ func (a Planned) text(p *page) {
 		field{"Note", say(r.SavedSince)},
 	)
 	p.indexPaths(r)
-	p.section("At risk", []render.Column{{Min: 20}, {Min: 20}}, each(r.Plan.Risk, func(risk rollback.Risk) []render.Cell {
-		return []render.Cell{cell(render.Warning, string(risk.Path)), say(risk.Reason)}
-	}))
+	p.atRisk(r)
 	p.paths("Left alone", render.Dim, r.Plan.Skipped)
 	unignored := p.enumeration(each(r.Plan.Unignored, func(u snapshot.Unignored) string {
 		return string(u.Path) + when(u.Files > 0, " ("+render.Count(u.Files, "file", "files")+")")
@@ -80,6 +78,11 @@ func (a Planned) text(p *page) {
 	}
 	p.notBroughtBack(r)
 	p.othersWork(r)
+}
+
+// atRisk lists what a plan cannot bring back exactly.
+func (p *page) atRisk(r *rollback.Answer) {
+	p.reasons("At risk", render.Warning, each(r.Plan.Risk, func(risk rollback.Risk) [2]string { return [2]string{string(risk.Path), risk.Reason} }))
 }
 
 // heading says where a plan goes, and what becomes of the state.
@@ -282,8 +285,13 @@ func (p *page) plannedFiles(r *rollback.Answer) {
 // lines says how many lines of a file change. It is empty if they were not counted.
 func lines(r *rollback.Answer, path checkpoint.Path) render.Cell {
 	n, counted := r.Lines[path]
+	return linesOf(n, counted && !slices.Contains(r.Plan.Delete, path)) // of a deleted file all lines go
+}
+
+// linesOf says how many lines of a file changed, if they were counted.
+func linesOf(n inspect.FileCount, counted bool) render.Cell {
 	switch {
-	case !counted || slices.Contains(r.Plan.Delete, path): // of a deleted file all lines go
+	case !counted:
 		return nil
 	case n.Binary:
 		return cell(render.Dim, "binary")

@@ -70,13 +70,7 @@ func (p *page) captured(d *checkpoint.Detail, since *inspect.Since) {
 				return row
 			}
 			n, counted := since.Lines[string(path)]
-			switch {
-			case n.Binary:
-				return append(row, cell(render.Dim, "binary"))
-			case counted:
-				return append(row, cell(render.Dim, fmt.Sprintf("+%d -%d", n.Added, n.Deleted)))
-			}
-			return append(row, nil)
+			return append(row, linesOf(n, counted))
 		})...)
 	}
 	rows = oneLineEach(rows, say("M"))
@@ -86,37 +80,31 @@ func (p *page) captured(d *checkpoint.Detail, since *inspect.Since) {
 	}
 	p.section(fmt.Sprintf("Files (%d changed)", files.Total()), columns, rows)
 	// Skipped files are not in the checkpoint, so a rollback will leave them as they are.
-	p.section("Not captured", []render.Column{{Min: 20}, {Min: 20}}, each(snapshot.Skipped, func(s record.Skipped) []render.Cell {
-		reason := s.Reason
-		if s.Size > 0 {
-			reason += ", " + render.Size(s.Size)
-		}
-		return []render.Cell{cell(render.Warning, string(s.Path)), say(reason)}
+	p.reasons("Not captured", render.Warning, each(snapshot.Skipped, func(s record.Skipped) [2]string {
+		return [2]string{string(s.Path), s.Reason + when(s.Size > 0, ", "+render.Size(s.Size))}
 	}))
 	// These are in the checkpoint, but a restore may give other bytes.
-	p.section("At risk", []render.Column{{Min: 20}, {Min: 20}}, each(snapshot.AtRisk, func(r record.AtRisk) []render.Cell {
-		return []render.Cell{cell(render.Warning, string(r.Path)), say(r.Reason)}
-	}))
+	p.reasons("At risk", render.Warning, each(snapshot.AtRisk, func(r record.AtRisk) [2]string { return [2]string{string(r.Path), r.Reason} }))
 }
 
 // byOthers writes which files of an agent's checkpoint, or of its whole turn, the agent is not known to have made.
 func (p *page) byOthers(r *record.Record) {
 	a, _ := r.Agent()
 	paths, during := a.Made(), []checkpoint.Path{}
-	var rows [][]render.Cell
+	var rows [][2]string
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		switch who := paths[path]; who {
 		case record.Named:
 		case record.During:
 			during = append(during, checkpoint.Path(path))
 		default:
-			rows = append(rows, []render.Cell{say(path), say(who)})
+			rows = append(rows, [2]string{path, string(who)})
 		}
 	}
 	if some := rollback.Some(during); some != "" {
 		p.fields(field{"During " + a.Name, say(some[len(" (") : len(some)-len(")")])})
 	}
-	p.section("Not by this agent", []render.Column{{Min: 20}, {Min: 20}}, rows)
+	p.reasons("Not by this agent", render.Normal, rows)
 }
 
 // fileRow returns a path with the letter that git uses for the kind of change.

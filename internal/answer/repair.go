@@ -19,13 +19,9 @@ func (a Validated) text(p *page) {
 		return // people see what is wrong, and the sum
 	}
 	subject := subjectOf(a.Session, a.Checkpoint, p.short(a.Label))
-	line := []render.Span{{Role: render.Success, Text: "✓ "}, {Role: render.ID, Text: subject}}
-	if !a.OK {
-		line[0] = render.Span{Role: render.Error, Text: "✗ "}
-		// Labels repeat, so a damaged checkpoint is named by its id as well.
-		if a.Checkpoint != "" {
-			line = append(line, dim(" "+string(a.Checkpoint)))
-		}
+	line := []render.Span{tick(a.OK), {Role: render.ID, Text: subject}}
+	if !a.OK && a.Checkpoint != "" { // labels repeat, so a damaged checkpoint is named by its id as well
+		line = append(line, dim(" "+string(a.Checkpoint)))
 	}
 	if s := a.Signature; s != nil {
 		line = append(line, plain(" signed by "+s.Signer+" ("+s.Status+")"))
@@ -38,6 +34,14 @@ func (a Validated) text(p *page) {
 	if !a.OK && a.Checkpoint != "" {
 		p.fate(a)
 	}
+}
+
+// tick is the mark in front of what is right, or not.
+func tick(ok bool) render.Span {
+	if ok {
+		return render.Span{Role: render.Success, Text: "✓ "}
+	}
+	return render.Span{Role: render.Error, Text: "✗ "}
 }
 
 // finding writes what is wrong with an object.
@@ -125,11 +129,7 @@ type Rebuilt repair.Rebuilt
 // damaged.
 func (a Rebuilt) text(p *page) {
 	subject := subjectOf(a.Session, a.Checkpoint, p.short(a.Label))
-	mark := render.Span{Role: render.Success, Text: "✓ "}
-	if !a.OK {
-		mark = render.Span{Role: render.Error, Text: "✗ "}
-	}
-	p.line(mark, render.Span{Role: render.ID, Text: subject})
+	p.line(tick(a.OK), render.Span{Role: render.ID, Text: subject})
 	for _, m := range a.Mended {
 		p.line(plain("  " + m.Message))
 	}
@@ -177,10 +177,9 @@ type Problem repair.Problem
 
 // text writes a finding with a mark for its level, and its remedy unless it was fixed.
 func (a Problem) text(p *page) {
-	mark := render.Span{Role: render.Error, Text: "✗ "}
+	mark := tick(a.Fixed)
 	switch {
 	case a.Fixed:
-		mark = render.Span{Role: render.Success, Text: "✓ "}
 	case a.Level == repair.LevelAdvice:
 		mark = render.Span{Role: render.Warning, Text: "! "}
 	case a.Level == repair.LevelInfo:

@@ -8,6 +8,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/threeway"
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/revert"
 	"git-checkpoint/internal/verb/rollback"
@@ -27,15 +28,11 @@ func (p *page) plannedRevert(r *rollback.Answer) {
 		return (f.How == threeway.Restored || f.How == threeway.Merged) && f.During
 	})
 	p.reverted("Conflicts", render.Error, r, func(f rollback.RevertedFile) bool { return f.How == threeway.Conflict })
-	p.section("Conflicts in the state", []render.Column{{Min: 20}}, each(r.StateConflicts, func(member string) []render.Cell {
-		return []render.Cell{cell(render.Error, member)}
-	}))
+	p.paths("Conflicts in the state", render.Error, name.All[checkpoint.Path](r.StateConflicts))
 	p.section("Left as it is: not by these steps", []render.Column{{Min: 20}, {}}, each(r.Left, func(l rollback.LeftOfStep) []render.Cell {
 		return []render.Cell{cell(render.Dim, string(l.Path)), cell(render.Dim, l.By)}
 	}))
-	p.section("At risk", []render.Column{{Min: 20}, {Min: 20}}, each(r.Plan.Risk, func(risk rollback.Risk) []render.Cell {
-		return []render.Cell{cell(render.Warning, string(risk.Path)), say(risk.Reason)}
-	}))
+	p.atRisk(r)
 	p.paths("Left alone", render.Dim, r.Plan.Skipped)
 	for _, s := range r.Steps {
 		if s.Moved {
@@ -54,10 +51,6 @@ func (p *page) takenBack(r *rollback.Answer) string {
 
 // reverted writes a group of the files of a revert.
 func (p *page) reverted(title string, role render.Role, r *rollback.Answer, in func(rollback.RevertedFile) bool) {
-	gone := map[string]bool{}
-	for _, path := range r.Plan.Delete {
-		gone[string(path)] = true
-	}
 	var rows [][]render.Cell
 	for _, f := range r.Files {
 		if !in(f) {
@@ -67,7 +60,7 @@ func (p *page) reverted(title string, role render.Role, r *rollback.Answer, in f
 		switch {
 		case f.How == threeway.Conflict:
 			verb = f.Why + when(f.Marked, "; gets conflict markers")
-		case gone[string(f.Path)]:
+		case slices.Contains(r.Plan.Delete, f.Path):
 			verb = "delete"
 		}
 		with := ""

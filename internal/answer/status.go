@@ -44,15 +44,26 @@ func (a Stands) text(p *page) {
 	p.beside(a.Status.Others, a.Status.MayFetch)
 }
 
-// Here is status without the last lines, with which the bare command begins.
-type Here struct{ Status *inspect.StatusAnswer }
+// Overview is the answer of the bare command: status, then the commands that fit now.
+type Overview struct {
+	Status *inspect.StatusAnswer
+	Others []checkpoint.OtherSession
+}
 
-func (a Here) text(p *page) { Stands{Status: a.Status}.here(p) }
-
-// Beside is what the bare command ends with.
-type Beside struct{ Status *inspect.StatusAnswer }
-
-func (a Beside) text(p *page) { p.beside(a.Status.Others, a.Status.MayFetch) }
+func (a Overview) text(p *page) {
+	Stands{Status: a.Status}.here(p)
+	fit := fitting(a.Status)
+	width := 0
+	for i, f := range fit {
+		if width = max(width, len(f.command)); i == 0 {
+			p.line()
+		}
+	}
+	for _, f := range fit {
+		p.line(render.Span{Role: render.ID, Text: fmt.Sprintf("  %-*s", width, f.command)}, plain("  "+f.does))
+	}
+	p.beside(a.Others, a.Status.MayFetch)
+}
 
 // beside names other sessions and how to get there, and how those of a remote come here. Where the line is too
 // long for the terminal, fewer are named, and the command has a line of its own.
@@ -97,19 +108,9 @@ const statusFiles = 5
 
 // elsewhere names the heads of other lines: at most three, and a count.
 func (p *page) elsewhere(heads []checkpoint.Head) render.Cell {
-	const most = 3
-	var named []string
-	rest := 0
-	for _, h := range heads {
-		if h.Here {
-			continue
-		}
-		if len(named) == most {
-			rest++
-			continue
-		}
-		named = append(named, h.About())
-	}
+	others := slices.DeleteFunc(slices.Clone(heads), func(h checkpoint.Head) bool { return h.Here })
+	named := each(others[:min(len(others), 3)], checkpoint.Head.About)
+	rest := len(others) - len(named)
 	return say(strings.Join(named, ", ") + when(rest > 0, fmt.Sprintf(" and %d more", rest)))
 }
 
@@ -184,31 +185,32 @@ func (p *page) unfinished(u *inspect.Unfinished) {
 	p.line(render.Span{Role: render.Hint, Text: "  go back:  "}, plain(" git checkpoint rollback --abort"))
 }
 
-// Fitting is a command that fits where somebody stands, and what it does there.
-type Fitting struct{ Command, Does string }
+// fits is a command that fits where somebody stands, and what it does there.
+type fits struct{ command, does string }
 
-// FittingNow returns the one or two commands that fit now. It returns none where the answer of status
+// fitting returns the one or two commands that fit now. It returns none where the answer of status
 // names them already, as it does fetch: where a rollback was interrupted, and where the session is over.
-func FittingNow(s *inspect.StatusAnswer) (fit []Fitting) {
+func fitting(s *inspect.StatusAnswer) (fit []fits) {
+	const save = `git checkpoint save "MESSAGE"`
 	switch {
 	case s.UnfinishedRollback != nil || s.Closed != "" || s.Damaged != "":
 		return nil
 	case s.Happened == inspect.HappenedUndo:
-		fit = append(fit, Fitting{"git checkpoint redo", "takes the undo back"})
+		fit = append(fit, fits{"git checkpoint redo", "takes the undo back"})
 	case s.Happened == inspect.HappenedRollback:
-		fit = append(fit, Fitting{"git checkpoint undo", "takes the rollback back"})
+		fit = append(fit, fits{"git checkpoint undo", "takes the rollback back"})
 	case s.Happened == inspect.HappenedFailure:
-		fit = append(fit, Fitting{"git checkpoint resume", "shows where work stopped, and goes on"})
+		fit = append(fit, fits{"git checkpoint resume", "shows where work stopped, and goes on"})
 	}
 	switch {
 	case s.Current == nil:
-		return append(fit, Fitting{`git checkpoint save "MESSAGE"`, "saves every file that git does not ignore"})
+		return append(fit, fits{save, "saves every file that git does not ignore"})
 	case len(s.Changed) > 0 && len(fit) > 0:
-		return append(fit, Fitting{`git checkpoint save "MESSAGE"`, "saves what changed"})
+		return append(fit, fits{save, "saves what changed"})
 	case len(s.Changed) > 0:
-		return append(fit, Fitting{`git checkpoint save "MESSAGE"`, "saves what changed"}, Fitting{"git checkpoint diff", "shows what changed"})
+		return append(fit, fits{save, "saves what changed"}, fits{"git checkpoint diff", "shows what changed"})
 	}
-	return append(fit, Fitting{"git checkpoint list", "shows the steps"})
+	return append(fit, fits{"git checkpoint list", "shows the steps"})
 }
 
 // current returns the current checkpoint with its message.

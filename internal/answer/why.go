@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/core/author"
-	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/provenance"
 	"git-checkpoint/internal/format/render"
@@ -49,40 +48,38 @@ func same(a, b why.Line) bool {
 
 // behind returns the lines that say what is behind a line.
 func (p *page) behind(l why.Line) (out [][]render.Span) {
+	line := func(text string) { out = append(out, []render.Span{plain("  " + text)}) }
 	came := ""
 	if l.Commit != "" {
 		came = fmt.Sprintf("It came in %s %q", p.view.OID(l.Commit), l.Subject)
 	}
 	if len(l.Claims) == 0 {
-		said := "  unknown: " + l.Because
+		said := "unknown: " + l.Because
 		if l.Because == why.NoCheckpoint {
-			said = "  unknown: this line was not made under checkpoints here"
+			said = "unknown: this line was not made under checkpoints here"
 		}
 		if came == "" {
-			return [][]render.Span{{plain(said + ", and it is not committed")}}
+			line(said + ", and it is not committed")
+			return out
 		}
-		out = [][]render.Span{{plain(said)}}
+		line(said)
 		for _, s := range l.Says {
-			out = append(out, []render.Span{plain("  says " + s.From + ": " + s.Words())})
+			line("says " + s.From + ": " + s.Words())
 		}
 		return append(out, []render.Span{dim("  " + came)})
 	}
 	if len(l.Claims) > 1 {
-		out = append(out, []render.Span{plain("  It is one of these; which of them cannot be told:")})
+		line("It is one of these; which of them cannot be told:")
 	}
 	for _, c := range l.Claims {
-		out = append(out, []render.Span{plain("  " + p.maker(c))})
+		line(p.maker(c))
 		if c.Prompt != "" {
-			out = append(out, []render.Span{plain("  You asked: " + firstLine(c.Prompt))})
+			line("You asked: " + firstLine(c.Prompt))
 		} else if c.Message != "" {
-			out = append(out, []render.Span{plain("  " + firstLine(c.Message))})
+			line(firstLine(c.Message))
 		}
 	}
-	if came != "" {
-		out = append(out, []render.Span{plain("  " + came)})
-	} else {
-		out = append(out, []render.Span{plain("  It is not committed yet")})
-	}
+	line(cmp.Or(came, "It is not committed yet"))
 	for _, c := range l.Claims {
 		out = append(out, []render.Span{dim("  git checkpoint show " + name.Quoted(c.Ref))})
 	}
@@ -123,18 +120,13 @@ type Behind struct{ why.Commit }
 // text writes the steps behind the commit, then the paths of which nothing is known.
 func (a Behind) text(p *page) {
 	p.line(render.Span{Role: render.ID, Text: p.view.OID(a.Commit.Commit)}, plain("  "+a.Subject))
-	a.steps(p)
-}
-
-// steps writes the tables.
-func (a Behind) steps(p *page) {
 	columns := []render.Column{{}, {Min: 20}, {}, {Min: 12}}
 	row := func(s why.Step) []render.Cell {
 		return []render.Cell{cell(render.ID, s.Claim.Ref), say(firstLine(s.Message)), cell(render.Dim, cmp.Or(s.Because, s.Claim.Agent, string(s.Claim.By))), cell(render.Dim, strings.Join(name.All[string](s.Files), ", "))}
 	}
 	p.section("Steps behind it", columns, each(a.Steps, row))
 	p.section("Steps that have lines of it; who made these is unknown", columns, each(a.Held, row))
-	p.section("Unknown", []render.Column{{Min: 20}}, each(a.Unknown, func(path checkpoint.Path) []render.Cell { return []render.Cell{say(string(path))} }))
+	p.paths("Unknown", render.Normal, a.Unknown)
 	p.section("Others say, and nothing proves it", []render.Column{{}, {Min: 20}, {Align: render.Right}}, each(a.Says, saying))
 	switch {
 	case len(a.Steps)+len(a.Held) > 0:
