@@ -2,12 +2,10 @@ package hook
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -116,14 +114,5 @@ func log(file string, e entry) {
 	if info, err := os.Stat(file); err == nil && info.Size() > largestLog {
 		os.Rename(file, file+".1") //nolint:errcheck // it grows on then
 	}
-	line, err := json.Marshal(e)
-	if err != nil {
-		return
-	}
-	f, err := os.OpenFile(filepath.Clean(file), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return
-	}
-	f.Write(append(line, '\n')) //nolint:errcheck // as above
-	f.Close()                   //nolint:errcheck // as above
+	_ = appendLine(file, e)
 }

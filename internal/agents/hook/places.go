@@ -120,13 +120,9 @@ func (f places) first(id, subject string, kind agent.Kind) bool {
 	return !told && (f.add(place{ID: id, Said: subject}) == nil || kind == agent.KindPrompt || kind == agent.KindSessionStart)
 }
 
-// add appends a line. Only its owner may read the file.
+// add appends a line.
 func (f places) add(p place) error {
-	line, err := json.Marshal(p)
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(string(f)), 0o700)
-	}
-	if err != nil {
+	if err := os.MkdirAll(filepath.Dir(string(f)), 0o700); err != nil {
 		return err
 	}
 	if data, err := os.ReadFile(string(f)); err == nil && len(data) > mostPlaces {
@@ -135,13 +131,19 @@ func (f places) add(p place) error {
 			return err
 		}
 	}
-	file, err := os.OpenFile(string(f), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	return appendLine(string(f), p)
+}
+
+// appendLine appends a line of JSON to a file that only its owner may read.
+func appendLine(name string, what any) error {
+	line, err := json.Marshal(what)
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(filepath.Clean(name), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = file.Write(append(line, '\n'))
-	if closing := file.Close(); err == nil {
-		err = closing
-	}
-	return err
+	return cmp.Or(err, file.Close())
 }

@@ -253,6 +253,16 @@ type Unfinished struct {
 	Process   int             `json:"process,omitempty"` // the process that is at it; 0: it was killed
 }
 
+// itemsOf returns the lines of checkpoints, and their summaries, which are read in one batch.
+func itemsOf(ctx context.Context, s *checkpoint.Service, st *journal.State, of []*journal.Entry) ([]Item, map[name.ID]*store.Summary, error) {
+	byID, problems, err := Problems(ctx, s, st, of)
+	items := make([]Item, len(of))
+	for i, e := range of {
+		items[i] = itemOf(st, e, byID[e.Checkpoint], problems[e.Checkpoint])
+	}
+	return items, byID, err
+}
+
 // itemOf returns the line of a checkpoint from the journal and its commit's trailers. sum may be nil;
 // then message and files are empty.
 func itemOf(st *journal.State, e *journal.Entry, sum *store.Summary, problem string) Item {

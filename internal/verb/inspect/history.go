@@ -84,15 +84,11 @@ func stillThere(st *journal.State) []*journal.Entry {
 
 // mentions returns how people see the checkpoints of a session that are still there.
 func mentions(ctx context.Context, s *checkpoint.Service, st *journal.State) (map[name.ID]checkpoint.Mention, error) {
-	l := &Listing{Session: st.Session}
-	kept := stillThere(st)
-	byID, problems, err := Problems(ctx, s, st, kept)
+	items, byID, err := itemsOf(ctx, s, st, stillThere(st))
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range kept {
-		l.Items = append(l.Items, itemOf(st, e, byID[e.Checkpoint], problems[e.Checkpoint]))
-	}
+	l := &Listing{Session: st.Session, Items: items}
 	if err := l.details(ctx, s, st, byID, DetailMessages); err != nil {
 		return nil, err
 	}

@@ -117,7 +117,7 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 		}
 		return nil, err
 	}
-	l := &Listing{Session: session, Topic: checkpoint.TopicOf(ctx, s, st), Items: []Item{}}
+	l := &Listing{Session: session, Topic: checkpoint.TopicOf(ctx, s, st)}
 	heads := s.HeadsOf(ctx, st)
 	if len(heads) > 0 && st.Place != "" && req.onlyLine() {
 		l.here = st.OnLine(st.Entry(st.Place))
@@ -127,12 +127,10 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	}
 	here := st.Here()
 	shown := l.choose(st, here, req, where)
-	// The messages and times of all shown checkpoints are read at once.
-	byID, problems, err := Problems(ctx, s, st, shown)
+	items, byID, err := itemsOf(ctx, s, st, shown)
 	if err != nil {
 		return nil, err
 	}
-	l.Items = slices.Grow(l.Items, len(shown))
 	oldest := st.Len() // in a session of 100,000 checkpoints it takes long to look at those that are not shown
 	for _, e := range shown {
 		oldest = min(oldest, e.Place)
@@ -140,15 +138,14 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	newer := st.Superseded(oldest)
 	continued := st.Continued(oldest)
 	toLine, step := otherLine(st, here, heads), checkpoint.StepHere(st)
-	for _, e := range shown {
-		item := itemOf(st, e, byID[e.Checkpoint], problems[e.Checkpoint])
+	for i, e := range shown {
+		item := &items[i]
 		item.Redone, item.IsStep = newer[e.Place], e.Checkpoint == step
 		item.Line, item.Twin = toLine(e)
 		item.Milestone = item.Milestone && !continued[e.Place]
-		l.Items = append(l.Items, item)
 	}
 	// The time comes from the commit, so this filter runs after reading.
-	l.Items = slices.DeleteFunc(l.Items, func(i Item) bool { return i.CreatedAt.Before(req.Since) })
+	l.Items = slices.DeleteFunc(items, func(i Item) bool { return i.CreatedAt.Before(req.Since) })
 	if where != nil {
 		if l.Items, err = fitting(ctx, s, l.Items, byID, req, where); err != nil {
 			return nil, err

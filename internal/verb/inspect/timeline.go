@@ -57,14 +57,13 @@ func ReadTimeline(ctx context.Context, s *checkpoint.Service, session string) (*
 	}
 	t := &Timeline{Session: st.Session, Topic: checkpoint.TopicOf(ctx, s, st), state: st, def: def}
 	kept := stillThere(st)
-	// Problems reads all commits in one batch.
-	byID, problems, err := Problems(ctx, s, st, kept)
+	items, _, err := itemsOf(ctx, s, st, kept)
 	if err != nil {
 		return nil, err
 	}
 	continued := st.Continued(0)
-	for _, e := range kept {
-		item := itemOf(st, e, byID[e.Checkpoint], problems[e.Checkpoint])
+	for i, e := range kept {
+		item := items[i]
 		item.Milestone = item.Milestone && !continued[e.Place]
 		t.Steps = append(t.Steps, TimelineStep{
 			Item: item, Previous: e.Event().Previous, Safety: e.Safety, Who: e.Event().By(),

@@ -30,7 +30,6 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/lfs"
 	"git-checkpoint/internal/storage/remote"
-	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/verb/travel"
 )
 
@@ -156,30 +155,19 @@ func packOnce(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*e
 }
 
 // prove refuses a checkpoint with a path that a rollback would refuse: unpacking a tar would write it. It
-// also notes whether there are private files. A tree that cannot be read is left to git, which says more when it packs it.
+// also notes whether there are private files.
 func (p *exportBundle) prove(ctx context.Context) error {
 	for _, session := range p.sessions {
-		var from name.OID
+		var seen name.OID
 		for _, e := range p.entries(session) {
 			if rec, err := p.s.Store.Record(ctx, e.Event().Commit); err == nil {
 				for _, mode := range rec.Snapshot.Modes {
 					p.private = p.private || strings.HasSuffix(mode, "00")
 				}
 			}
-			trees, err := p.s.Store.Trees(ctx, e.Event().Commit)
-			if err != nil {
-				continue
-			}
-			for _, tree := range trees {
-				changes, err := p.s.Repo.Trees.Diff(ctx, from, tree)
-				if err != nil && !errors.Is(err, git.ErrRefused) {
-					break
-				}
-				if err := cmp.Or(err, snapshot.Refuse(changes)); err != nil {
-					return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint delete "+string(e.Checkpoint)+"` removes it; `--session` exports others without it",
-						"%s of %s is not exported: %v", e.Label, session, err)
-				}
-				from = tree
+			if err := travel.Writable(ctx, p.s, e.Event().Commit, &seen); err != nil {
+				return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint delete "+string(e.Checkpoint)+"` removes it; `--session` exports others without it",
+					"%s of %s is not exported: %v", e.Label, session, err)
 			}
 		}
 	}

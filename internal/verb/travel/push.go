@@ -274,7 +274,7 @@ func (c *pushRound) sound(ctx context.Context, session name.Session, j *Joined, 
 			err = a.err
 		}
 		if err == nil {
-			err = c.writable(ctx, u.New, &seen)
+			err = Writable(ctx, c.s, u.New, &seen)
 		}
 		if err != nil {
 			c.line(u.Ref, OutcomeRejected, "it was not sent: "+err.Error())
@@ -283,18 +283,18 @@ func (c *pushRound) sound(ctx context.Context, session name.Session, j *Joined, 
 	})
 }
 
-// writable returns an error if a rollback would refuse a path among the files of a checkpoint or
+// Writable returns an error if a rollback would refuse a path among the files of a checkpoint or
 // those that were staged. Only what differs from the tree in seen is read; if there is no error,
 // the checkpoint's tree is stored there. A tree that cannot be read is left to git, which says more
-// when it sends it.
-func (c *pushRound) writable(ctx context.Context, commit name.OID, seen *name.OID) error {
-	trees, err := c.s.Store.Trees(ctx, commit)
+// when it sends or packs it.
+func Writable(ctx context.Context, s *checkpoint.Service, commit name.OID, seen *name.OID) error {
+	trees, err := s.Store.Trees(ctx, commit)
 	if err != nil {
 		return nil //nolint:nilerr // see above
 	}
 	from := *seen
 	for _, tree := range trees {
-		changes, err := c.s.Repo.Trees.Diff(ctx, from, tree)
+		changes, err := s.Repo.Trees.Diff(ctx, from, tree)
 		if errors.Is(err, git.ErrRefused) {
 			return err
 		}
