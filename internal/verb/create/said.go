@@ -31,21 +31,15 @@ func (c *draft) confirmation() string {
 // StepMessage returns the message of the commit of a step in the format of its workflow, for a create and for
 // a landing. changes are what the commit changes.
 func StepMessage(s *checkpoint.Service, def *workflow.Definition, r *record.Record, changes []git.Change) string {
-	const longest = 100
 	said := about(s, def, r.Session, r)
 	said["files"], said["message"], said["iteration"] = len(changes), workflow.Verbatim(r.Message), r.Iteration
 	metrics := MetricsOf(def, r.State)
-	var measured, paths []string
+	var measured []string
 	gjson.ParseBytes(metrics).ForEach(func(key, value gjson.Result) bool {
 		measured = append(measured, key.String()+": "+value.String())
 		return true
 	})
-	for _, c := range changes[:min(len(changes), longest)] {
-		paths = append(paths, "- "+render.Escape(c.Path))
-	}
-	if more := len(changes) - longest; more > 0 {
-		paths = append(paths, fmt.Sprintf("and %d more", more))
-	}
+	paths := render.First(changes, 100, "and %d more", func(c git.Change) string { return "- " + render.Escape(c.Path) })
 	said["metrics"], said["metric"], said["paths"] = strings.Join(measured, ", "), metrics, workflow.Verbatim(strings.Join(paths, "\n"))
 	words := def.Message("commit", said)
 	for strings.Contains(words, "\n\n\n") { // a part of it is empty

@@ -2,10 +2,10 @@ package create
 
 import (
 	"context"
-	"fmt"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/storage/snapshot"
 )
 
@@ -90,12 +90,8 @@ func rememberOutside(s *checkpoint.Service, session name.Session, rules *string)
 const mostUnignored = 10
 
 // SayUnignored names the files that a checkpoint took and that were ignored at the last one.
-func SayUnignored(paths []string) (said []string) {
-	for i, p := range paths {
-		if i == mostUnignored {
-			return append(said, fmt.Sprintf("no longer ignored, and captured: %d more", len(paths)-i))
-		}
-		said = append(said, "no longer ignored, and captured: "+name.Clip(p, name.Said))
-	}
-	return said
+func SayUnignored(paths []string) []string {
+	return render.First(paths, mostUnignored, "no longer ignored, and captured: %d more", func(p string) string {
+		return "no longer ignored, and captured: " + name.Clip(p, name.Said)
+	})
 }

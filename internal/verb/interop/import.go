@@ -11,6 +11,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/transfer"
 )
 
@@ -105,13 +106,9 @@ func faulty(problems []Problem, hint string) error {
 // format with their number; then the hints list the first 20.
 func ofMany(kind checkpoint.Kind, places []string, one, many, hint string) *checkpoint.Error {
 	e := &checkpoint.Error{Kind: kind, Message: one}
-	const shown = 20
 	if len(places) > 1 {
 		e.Message = fmt.Sprintf(many, len(places))
-		e.Hints = slices.Clone(places[:min(shown, len(places))])
-	}
-	if more := len(places) - shown; more > 0 {
-		e.Hints = append(e.Hints, fmt.Sprintf("… and %d more", more))
+		e.Hints = render.First(places, 20, "… and %d more", func(place string) string { return place })
 	}
 	e.Hints = append(e.Hints, hint)
 	return e

@@ -183,19 +183,13 @@ func WarnDue(ctx context.Context, s *checkpoint.Service) (due []Due, err error) 
 	if due, _, err = findDue(ctx, s); err != nil || len(due) == 0 {
 		return nil, err
 	}
-	const most = 5
-	var ages, names []string
-	for i, d := range due {
+	var ages []string
+	for _, d := range due {
 		if !slices.Contains(ages, d.Age) {
 			ages = append(ages, d.Age)
 		}
-		if i < most {
-			names = append(names, string(d.Session))
-		}
 	}
-	if more := len(due) - most; more > 0 {
-		names = append(names, fmt.Sprintf("%d more", more))
-	}
+	names := render.First(due, 5, "%d more", func(d Due) string { return string(d.Session) })
 	are, them := "is", "it"
 	if len(due) > 1 {
 		are, them = "are", "them"
