@@ -89,7 +89,7 @@ func (t *Talk) goOn(ctx context.Context, c command, st *journal.State) (string, 
 			ev.Status = checkpoint.StatusOpen
 		}
 	})
-	text := fmt.Sprintf("%s\nSession %s goes on without %s: the next checkpoint does not have its state.", r.Problem.Message, st.Session, t.Service.Said(ctx, e))
+	text := fmt.Sprintf("%s\nSession %s goes on without %s: the next checkpoint does not have its state.", r.Problem.Message, st.Session, t.Service.Said(ctx, st, e))
 	return inWords(strings.Join(append([]string{text}, r.Problem.Hints...), "\n")), err
 }
 
@@ -132,7 +132,7 @@ func (t *Talk) manual(ctx context.Context, ref string) (string, error) {
 git ls-tree -r --name-only %[2]s      lists them
 git show %[2]s:PATH      prints one
 git restore --source=%[2]s -- PATH      overwrites one that is here
-git worktree add --detach ../%[3]s %[2]s      puts all of them beside this worktree`, t.Service.Said(ctx, f.Entry), at, f.Entry.Label), nil
+git worktree add --detach ../%[3]s %[2]s      puts all of them beside this worktree`, t.Service.Said(ctx, f.State, f.Entry), at, f.Entry.Label), nil
 }
 
 // list lists the steps of this conversation, after those of the conversation before it: an agent

@@ -28,11 +28,8 @@ func (s *Service) bothMeant(ctx context.Context, session, ref string, found *Fou
 		return nil
 	}
 	said := func(st *journal.State, e *journal.Entry) string {
-		m := Mention{Name: ref}
-		if rec, err := s.ReadRecord(ctx, e); err == nil {
-			m = MentionOf(rec)
-			m.Name = ref
-		}
+		m := s.Mentioned(ctx, st, e)
+		m.Name = ref
 		return fmt.Sprintf("`%s:%s`%s, %s", st.Session, ref, strings.TrimPrefix(m.String(), ref), render.Ago(e.Event().Time, s.Now()))
 	}
 	failed := Failure(KindRefused, said(active, found.Entry), "%q is a step of %s, which an agent began, and of %s", ref, active.Session, own.Session)

@@ -58,7 +58,7 @@ func (s *Service) reach(ctx context.Context, session, ref string) (found *Found,
 	found = only.in
 	found.Entry = only.entries[0]
 	how, _ := howLost(ctx, s, found.State, found.Entry)
-	s.Warn(fmt.Sprintf("%s was %s, and is meant here", s.Said(ctx, found.Entry), how))
+	s.Warn(fmt.Sprintf("%s was %s, and is meant here", s.Said(ctx, found.State, found.Entry), how))
 	return found, nil, nil
 }
 
@@ -110,7 +110,7 @@ func newDiscardedError(ctx context.Context, s *Service, in *Found, ref string, d
 	e := &Error{Kind: KindNotFound}
 	if len(discarded) == 1 {
 		how, undo := howLost(ctx, s, in.State, discarded[0])
-		e.Message = s.Said(ctx, discarded[0]) + " was " + how
+		e.Message = s.Said(ctx, in.State, discarded[0]) + " was " + how
 		e.Hints = append(e.Hints, fmt.Sprintf("its id is %s", discarded[0].Checkpoint))
 		if undo != "" {
 			e.Message += " (" + undo + " brings it back as it was)"
@@ -126,7 +126,7 @@ func newDiscardedError(ctx context.Context, s *Service, in *Found, ref string, d
 			break
 		}
 		how, undo := howLost(ctx, s, in.State, c)
-		hint := fmt.Sprintf("%s (%s), %s", c.Checkpoint, s.Said(ctx, c), how)
+		hint := fmt.Sprintf("%s (%s), %s", c.Checkpoint, s.Said(ctx, in.State, c), how)
 		if undo != "" {
 			hint += fmt.Sprintf(": `git checkpoint %s` brings it back", undo)
 		}

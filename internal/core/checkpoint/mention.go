@@ -37,21 +37,14 @@ func (s *Service) Mentioned(ctx context.Context, st *journal.State, e *journal.E
 	return m
 }
 
-// Said is how a sentence mentions a checkpoint: like Mentioned, with the name that people see everywhere. Where
-// that may lead to another one, a command in a hint needs NameTo.
-func (s *Service) Said(ctx context.Context, e *journal.Entry) string {
-	return s.LabelledOf(ctx, e).Mention.String()
+// Said is how a sentence mentions a checkpoint.
+func (s *Service) Said(ctx context.Context, st *journal.State, e *journal.Entry) string {
+	return s.Mentioned(ctx, st, e).String()
 }
 
-// LabelledOf returns a checkpoint of the journal for an answer. Of one that is pruned or damaged only the name
-// is known.
-func (s *Service) LabelledOf(ctx context.Context, e *journal.Entry) Labelled {
-	if !e.Dead {
-		if rec, err := s.ReadRecord(ctx, e); err == nil {
-			return LabelledBy(rec)
-		}
-	}
-	return Labelled{ID: e.Checkpoint, Label: e.Label, Mention: Mention{Name: CalledBy(e), At: e.Event().Time}}
+// LabelledOf returns a checkpoint of the journal for an answer, as it is Mentioned.
+func (s *Service) LabelledOf(ctx context.Context, st *journal.State, e *journal.Entry) Labelled {
+	return Labelled{e.Checkpoint, e.Label, s.Mentioned(ctx, st, e)}
 }
 
 // LabelledBy is LabelledOf for a record that was read.

@@ -68,7 +68,7 @@ func (s *Service) CorruptError(ctx context.Context, st *journal.State, e *journa
 	}
 	last := lastValid(ctx, s, st, e)
 	if last != nil {
-		known.Hints = append(known.Hints, fmt.Sprintf("`git checkpoint rollback %s` goes back to %s, the last valid one", TypedName(st, last), s.Said(ctx, last)))
+		known.Hints = append(known.Hints, fmt.Sprintf("`git checkpoint rollback %s` goes back to %s, the last valid one", TypedName(st, last), s.Said(ctx, st, last)))
 	}
 	if to := s.RewrittenTo(ctx, st.Session, e); to != "" {
 		known.Err = fmt.Errorf("history was rewritten: %s is gone, and its ref is at %s now", e.Event().Commit.Short(), to.Short())

@@ -95,8 +95,8 @@ func (a *App) ran(done *run.Answer, err error, asked bool) error {
 		a.reportFailed(done)
 	}
 	for _, left := range done.Left {
-		if !a.json && !a.quiet {
-			text := fmt.Sprintf("`git checkpoint diff %[2]s %[3]s` shows what try %[1]d left", left.Try, left.Before, left.Safety)
+		if left.See != "" && !a.json && !a.quiet {
+			text := fmt.Sprintf("`git checkpoint %s` shows what try %d left", left.See, left.Try)
 			if err := a.view.Line(a.Terminal.Err, render.Span{Role: render.Hint, Text: "hint: "}, render.Span{Text: text}); err != nil {
 				return err
 			}

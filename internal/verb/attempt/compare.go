@@ -233,7 +233,7 @@ func rowOf(ctx context.Context, s *checkpoint.Service, called, ref string) (Comp
 	rec := checkpoint.DescribedBy(f.Entry, got.Record)
 	message, _, _ := strings.Cut(rec.Message, "\n")
 	r := Compared{
-		Name: called, Session: f.Session, ID: rec.ID, Label: rec.Label, Called: checkpoint.CalledOf(rec), Step: rec.Step, Status: rec.Status, CreatedAt: checkpoint.Time{Time: rec.CreatedAt},
+		Name: called, Session: f.Session, ID: rec.ID, Label: rec.Label, Called: checkpoint.NameTo(f.State, f.Entry), Step: rec.Step, Status: rec.Status, CreatedAt: checkpoint.Time{Time: rec.CreatedAt},
 		Message: message, Best: []string{}, found: f, tree: rec.Snapshot.Tree, raw: got.Raw, marks: inspect.Marks(f.State, f.Entry, rec),
 	}
 	r.readMetrics(ctx, s, rec)

@@ -57,11 +57,11 @@ func attemptOf(ctx context.Context, s *checkpoint.Service, st *journal.State, wh
 	a := Attempt{Name: origin.Name, Session: st.Session, FromSession: origin.Session, From: origin.Checkpoint, Worktree: where.dir, Branch: where.branch, Run: where.run, Steps: stepsSince(st)}
 	if parent, err := s.Store.State(ctx, origin.Session); err == nil {
 		if e := parent.Entry(origin.Checkpoint); e != nil {
-			a.FromLabel, a.Origin = e.Label, s.LabelledOf(ctx, e).Mention
+			a.FromLabel, a.Origin = e.Label, s.Mentioned(ctx, parent, e)
 		}
 	}
 	if e := st.NewestEntry(); e != nil {
-		a.Current = new(s.LabelledOf(ctx, e))
+		a.Current = new(s.LabelledOf(ctx, st, e))
 	}
 	return a, true
 }
@@ -106,7 +106,7 @@ func foreign(ctx context.Context, s *checkpoint.Service) (all []Attempt, err err
 	add := func(a Attempt, st *journal.State) {
 		a.Foreign = true
 		if st != nil {
-			a.Session, a.Steps, a.Current = st.Session, stepsSince(st)+1, new(s.LabelledOf(ctx, st.NewestEntry()))
+			a.Session, a.Steps, a.Current = st.Session, stepsSince(st)+1, new(s.LabelledOf(ctx, st, st.NewestEntry()))
 			a.Name = cmp.Or(a.Name, st.NewestEntry().Event().Worktree)
 		}
 		all = append(all, a)

@@ -23,7 +23,7 @@ func prepareJoin(ctx context.Context, s *checkpoint.Service, from *checkpoint.Fo
 	st := from.State
 	from.Entry = checkpoint.LineOf(st, from.Entry)
 	if st.Place == "" || st.OnLine(st.Entry(st.Place))[from.Entry.Place] {
-		return nil, checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint status` names other lines", "%s is not on another line than the one here", s.Said(ctx, from.Entry))
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint status` names other lines", "%s is not on another line than the one here", s.Said(ctx, st, from.Entry))
 	}
 	into := &checkpoint.Found{Session: from.Session, State: st, Entry: st.CurrentEntry()}
 	var base *journal.Entry
@@ -35,7 +35,7 @@ func prepareJoin(ctx context.Context, s *checkpoint.Service, from *checkpoint.Fo
 		}
 	}
 	if base == nil {
-		return nil, checkpoint.Failure(checkpoint.KindRefused, "", "%s and the line here have no checkpoint in common", s.Said(ctx, from.Entry))
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "", "%s and the line here have no checkpoint in common", s.Said(ctx, st, from.Entry))
 	}
 	rec, err := s.ReadRecord(ctx, from.Entry)
 	if err != nil {
@@ -51,7 +51,7 @@ func prepareJoin(ctx context.Context, s *checkpoint.Service, from *checkpoint.Fo
 	}
 	promotion := rollback.Promotion{
 		Into: into, Files: from, Then: &p.request,
-		What: rollback.Promoted{Attempt: called, Session: from.Session, ID: rec.ID, Label: rec.Label, Mention: checkpoint.MentionOf(rec)},
+		What: rollback.Promoted{Attempt: called, Session: from.Session, ID: rec.ID, Label: rec.Label, Mention: s.Mentioned(ctx, st, from.Entry)},
 	}
 	names := threeway.Names{Ours: checkpoint.NameTo(st, into.Entry), Base: checkpoint.NameTo(st, base), Theirs: called}
 	if promotion.Merge, err = merging(ctx, s, base, names, req); err != nil {

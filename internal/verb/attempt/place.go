@@ -34,12 +34,12 @@ func letter(i int) string {
 // tried until one is free.
 func (f *forking) reserve(ctx context.Context, i int) (*place, error) {
 	if f.req.Name != "" && !f.req.Next {
-		p := f.placed(f.lettered(f.req.Name, i), i)
+		p := f.placed(ctx, f.lettered(f.req.Name, i), i)
 		_, err := f.claim(ctx, p)
 		return p, err
 	}
 	for n := range 26 * 26 {
-		p := f.placed(f.name(n), i)
+		p := f.placed(ctx, f.name(n), i)
 		taken, err := f.claim(ctx, p)
 		// An explicit session or directory that is taken is an error. Generated ones can be
 		// replaced.
@@ -104,10 +104,10 @@ func (f *forking) stepName() string {
 const longestBase = 40
 
 // placed returns the attempt of the given name, the i-th of this fork. Nothing is reserved yet.
-func (f *forking) placed(called string, i int) *place {
+func (f *forking) placed(ctx context.Context, called string, i int) *place {
 	p := &place{Attempt: Attempt{
 		Name: called, FromSession: f.from.Session, From: f.from.Entry.Checkpoint, FromLabel: f.from.Entry.Label,
-		Origin: checkpoint.MentionOf(f.record),
+		Origin: f.s.Mentioned(ctx, f.from.State, f.from.Entry),
 	}}
 	base := string(f.from.Session)
 	p.Session = name.Session(strings.TrimRight(base[:min(len(base), longestBase)], ".") + "-" + called)

@@ -112,7 +112,7 @@ func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error
 		b.try = b.evaluate(fits)
 		return b.answer, b.run(ctx)
 	}
-	scratch, err := newScratch(ctx, s, b.steps[0])
+	scratch, err := newScratch(ctx, s, b.found.State, b.steps[0])
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (b *search) gather(ctx context.Context) error {
 			return err
 		}
 		if good.Session != b.found.Session {
-			return checkpoint.Usage("", "%s and %s belong to different sessions", b.s.Said(ctx, good.Entry), b.s.Said(ctx, b.found.Entry))
+			return checkpoint.Usage("", "%s and %s belong to different sessions", b.s.Said(ctx, good.State, good.Entry), b.s.Said(ctx, b.found.State, b.found.Entry))
 		}
 	}
 	reached := good == nil
@@ -157,7 +157,7 @@ func (b *search) gather(ctx context.Context) error {
 	}
 	slices.Reverse(b.steps)
 	if !reached {
-		return checkpoint.Usage("--good must come before --bad; `git checkpoint list` shows the order", "%s does not come before %s", b.s.Said(ctx, good.Entry), b.s.Said(ctx, b.found.Entry))
+		return checkpoint.Usage("--good must come before --bad; `git checkpoint list` shows the order", "%s does not come before %s", b.s.Said(ctx, good.State, good.Entry), b.s.Said(ctx, b.found.State, b.found.Entry))
 	}
 	if len(b.steps) < 2 {
 		return checkpoint.Failure(checkpoint.KindNothing, "--all also tests checkpoints that are not milestones", "there is only one checkpoint to test")
@@ -279,12 +279,7 @@ func (b *search) verdictOn(ctx context.Context, i int) (Verdict, error) {
 
 // told says what was found out about a checkpoint, and about how many may be tested after it.
 func (b *search) told(i int, verdict Verdict) string {
-	e := b.steps[i]
-	text := checkpoint.CalledBy(e)
-	if rec, err := b.s.ReadRecord(context.Background(), e); err == nil {
-		text = checkpoint.MentionOf(rec).String()
-	}
-	text += " is " + verdictText(verdict)
+	text := b.s.Said(context.Background(), b.found.State, b.steps[i]) + " is " + verdictText(verdict)
 	if b.req.First {
 		return text
 	}
@@ -314,7 +309,7 @@ func verdictText(v Verdict) string {
 // or -1.
 func (b *search) broken(ctx context.Context, low, high int) error {
 	label := func(i int) checkpoint.Labelled {
-		return b.s.LabelledOf(ctx, b.steps[i])
+		return b.s.LabelledOf(ctx, b.found.State, b.steps[i])
 	}
 	if low >= 0 {
 		b.answer.Good = new(label(low))
@@ -332,7 +327,7 @@ func (b *search) broken(ctx context.Context, low, high int) error {
 	if err != nil {
 		return checkpoint.DamagedError(e, err)
 	}
-	b.answer.Broke = &Culprit{ID: e.Checkpoint, Label: e.Label, Step: e.Step, Message: rec.Message, Mention: checkpoint.MentionOf(rec)}
+	b.answer.Broke = &Culprit{ID: e.Checkpoint, Label: e.Label, Step: e.Step, Message: rec.Message, Mention: label(high).Mention}
 	return nil
 }
 

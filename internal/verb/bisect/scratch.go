@@ -21,6 +21,7 @@ import (
 type scratch struct {
 	s    *checkpoint.Service // of the user's worktree
 	in   *checkpoint.Service // of the scratch worktree
+	st   *journal.State
 	note *linked.Note
 	// head is the commit on which HEAD is in the scratch worktree.
 	head name.OID
@@ -28,7 +29,7 @@ type scratch struct {
 
 // newScratch makes the worktree beside the user's, and removes those that a killed bisect
 // left.
-func newScratch(ctx context.Context, s *checkpoint.Service, first *journal.Entry) (_ *scratch, err error) {
+func newScratch(ctx context.Context, s *checkpoint.Service, st *journal.State, first *journal.Entry) (_ *scratch, err error) {
 	left, err := linked.Left(ctx, s)
 	if err != nil {
 		return nil, err
@@ -40,7 +41,7 @@ func newScratch(ctx context.Context, s *checkpoint.Service, first *journal.Entry
 			}
 		}
 	}
-	x := &scratch{s: s}
+	x := &scratch{s: s, st: st}
 	if x.head, err = headOf(ctx, s, first); err != nil {
 		return nil, err
 	}
@@ -100,11 +101,11 @@ func (x *scratch) test(ctx context.Context, e *journal.Entry, req Request) (Verd
 	}.Run(signals)
 	switch {
 	case err != nil:
-		return "", 0, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the command could not be started at " + x.s.Said(ctx, e), Err: err}
+		return "", 0, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the command could not be started at " + x.s.Said(ctx, x.st, e), Err: err}
 	case end.How != command.Exited:
 		return "", 0, checkpoint.Failure(checkpoint.KindInterrupt, "", "interrupted")
 	case end.Code >= codeStops:
-		return "", 0, checkpoint.Failure(checkpoint.KindFailed, "0 means good, 125 means skip, any other code up to 127 means bad", "the command exited with code %d at %s, which stops the bisect", end.Code, x.s.Said(ctx, e))
+		return "", 0, checkpoint.Failure(checkpoint.KindFailed, "0 means good, 125 means skip, any other code up to 127 means bad", "the command exited with code %d at %s, which stops the bisect", end.Code, x.s.Said(ctx, x.st, e))
 	case end.Code == codeSkip:
 		return Skip, end.Code, nil
 	case end.Code == 0:
@@ -121,7 +122,7 @@ func (x *scratch) move(ctx context.Context, e *journal.Entry) error {
 		return err
 	}
 	if target.Tree == "" {
-		return checkpoint.Failure(checkpoint.KindRefused, "--where needs none", "%s was imported without files", x.s.Said(ctx, e))
+		return checkpoint.Failure(checkpoint.KindRefused, "--where needs none", "%s was imported without files", x.s.Said(ctx, x.st, e))
 	}
 	head, err := headOf(ctx, x.s, e)
 	if err != nil {

@@ -193,7 +193,7 @@ func holdsFile(ctx context.Context, s *checkpoint.Service, found *checkpoint.Fou
 		return err
 	}
 	if !known || e.IsTree() {
-		return checkpoint.Failure(checkpoint.KindNotFound, "", "%s has no file %q", s.Said(ctx, found.Entry), name.Clip(p, name.Said))
+		return checkpoint.Failure(checkpoint.KindNotFound, "", "%s has no file %q", s.Said(ctx, found.State, found.Entry), name.Clip(p, name.Said))
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func (p *Plan) survey(ctx context.Context) error {
 	rewritten := map[name.ID]bool{}
 	for _, r := range p.sessions {
 		for _, o := range r.old {
-			a.Checkpoints = append(a.Checkpoints, Rewritten{ID: o.entry.Checkpoint, Label: o.entry.Label, Session: r.session, Holds: o.places(), Mention: p.s.LabelledOf(ctx, o.entry).Mention})
+			a.Checkpoints = append(a.Checkpoints, Rewritten{ID: o.entry.Checkpoint, Label: o.entry.Label, Session: r.session, Holds: o.places(), Mention: p.s.LabelledOf(ctx, r.state, o.entry).Mention})
 			rewritten[o.entry.Checkpoint] = o.holds
 			a.Objects = append(a.Objects, o.blobs()...)
 		}

@@ -262,7 +262,7 @@ func between(ctx context.Context, s *checkpoint.Service, a, b side) (out []check
 	}
 	for i := from + 1; i < to; i++ {
 		if c := st.At(i); c.Live && on[i] {
-			out = append(out, s.LabelledOf(ctx, st.Read(i)))
+			out = append(out, s.LabelledOf(ctx, st, st.Read(i)))
 		}
 	}
 	return out

@@ -76,7 +76,7 @@ func commonSide(ctx context.Context, s *checkpoint.Service, a, b side) (side, er
 			}
 		}
 	}
-	return side{}, checkpoint.Failure(checkpoint.KindNotFound, "use A..B to compare them with each other", "%s and %s have no common checkpoint", s.Said(ctx, a.found.Entry), s.Said(ctx, b.found.Entry))
+	return side{}, checkpoint.Failure(checkpoint.KindNotFound, "use A..B to compare them with each other", "%s and %s have no common checkpoint", s.Said(ctx, a.found.State, a.found.Entry), s.Said(ctx, b.found.State, b.found.Entry))
 }
 
 // refuseNoFile returns an error, about the first side, if no side has the file. Otherwise a misspelt
@@ -89,7 +89,7 @@ func refuseNoFile(ctx context.Context, s *checkpoint.Service, file string, sides
 	}
 	first := sides[0].found.Entry
 	hint := "`git ls-tree -r --name-only " + first.Event().Commit.Short() + "` lists its files, from the top of the worktree"
-	return checkpoint.Failure(checkpoint.KindNotFound, hint, "%s has no file %q", s.Said(ctx, first), name.Clip(file, name.Said))
+	return checkpoint.Failure(checkpoint.KindNotFound, hint, "%s has no file %q", s.Said(ctx, sides[0].found.State, first), name.Clip(file, name.Said))
 }
 
 // hasFile reports whether a tree has a file or directory. The path may be relative to the working

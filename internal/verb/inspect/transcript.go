@@ -36,7 +36,7 @@ func Transcript(ctx context.Context, s *checkpoint.Service, session, ref string)
 			return nil, err
 		}
 		entries = []*journal.Entry{f.Entry}
-		none.Message, none.Hints = s.Said(ctx, f.Entry)+" kept no transcript", append([]string{"`git checkpoint transcript` prints what the session kept"}, none.Hints...)
+		none.Message, none.Hints = s.Said(ctx, f.State, f.Entry)+" kept no transcript", append([]string{"`git checkpoint transcript` prints what the session kept"}, none.Hints...)
 	} else {
 		st, err := checkpoint.ChosenState(ctx, s, session)
 		if err != nil {

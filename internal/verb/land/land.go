@@ -161,6 +161,7 @@ func refuse(ctx context.Context, s *checkpoint.Service, req Request) error {
 type step struct {
 	entry  *journal.Entry
 	record *record.Record
+	called string // what people type for it
 }
 
 // steps returns the steps of the range, oldest first, that were made on the branch's tip. A
@@ -186,17 +187,17 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 			}
 			onTip := rec.Git.Head == p.s.Repo.Head.OID
 			if !onTip && isLast {
-				return nil, p.movedOn(ctx, e)
+				return nil, checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint save` makes a checkpoint with both, which can be landed", "HEAD has moved since %s was made, so its files lack the newer commits", p.s.Said(ctx, last.State, e))
 			}
 			if !onTip {
 				break
 			}
 			if _, made := landings[e.Checkpoint]; !made {
-				steps = append(steps, step{e, rec})
+				steps = append(steps, step{e, rec, checkpoint.NameTo(last.State, e)})
 			}
 			if rec.IsOnHead() {
 				before := last.State.Entry(e.Event().Previous)
-				p.s.Warn(fmt.Sprintf("%s is not on the files of %s (%s), so land begins there", p.s.Said(ctx, e), p.s.Said(ctx, before), before.Event().By()))
+				p.s.Warn(fmt.Sprintf("%s is not on the files of %s (%s), so land begins there", p.s.Said(ctx, last.State, e), p.s.Said(ctx, last.State, before), before.Event().By()))
 				break
 			}
 		}
@@ -206,7 +207,7 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 		}
 	}
 	if !reached {
-		return nil, checkpoint.Usage("git checkpoint list", "%s is not one of the steps before %s that were made on this commit", p.s.Said(ctx, first.Entry), p.s.Said(ctx, last.Entry))
+		return nil, checkpoint.Usage("git checkpoint list", "%s is not one of the steps before %s that were made on this commit", p.s.Said(ctx, first.State, first.Entry), p.s.Said(ctx, last.State, last.Entry))
 	}
 	slices.Reverse(steps)
 	return steps, nil
@@ -250,11 +251,6 @@ func noStep(e *journal.Entry) error {
 	return checkpoint.Failure(checkpoint.KindRefused, fmt.Sprintf("`git checkpoint rollback %s` brings it back, and `git checkpoint save` makes a step of it", checkpoint.CalledBy(e)), "%s was made by a rollback, not as a step, so it cannot be landed", checkpoint.CalledBy(e))
 }
 
-// movedOn is the error for a step that was made on a commit other than HEAD.
-func (p *Plan) movedOn(ctx context.Context, e *journal.Entry) error {
-	return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint save` makes a checkpoint with both, which can be landed", "HEAD has moved since %s was made, so its files lack the newer commits", p.s.Said(ctx, e))
-}
-
 // divide turns the steps into planned commits. A step whose files equal those of the one
 // before makes no commit.
 func (p *Plan) divide(ctx context.Context, steps []step) error {
@@ -288,7 +284,7 @@ func (p *Plan) divide(ctx context.Context, steps []step) error {
 		}
 		subject, _, _ := strings.Cut(message, "\n")
 		p.Answer.Commits = append(p.Answer.Commits, Commit{
-			ID: st.entry.Checkpoint, Label: st.entry.Label, Called: checkpoint.CalledBy(st.entry), Subject: subject, Files: len(changes),
+			ID: st.entry.Checkpoint, Label: st.entry.Label, Called: st.called, Subject: subject, Files: len(changes),
 			held:  held,
 			draft: commits.Draft{Label: st.entry.Label, Message: message, Tree: tree, At: st.record.CreatedAt},
 		})

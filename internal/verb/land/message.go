@@ -37,7 +37,7 @@ func numbers(steps []step) string {
 	if len(steps) == 0 {
 		return ""
 	}
-	first, last := checkpoint.CalledBy(steps[0].entry), checkpoint.CalledBy(steps[len(steps)-1].entry)
+	first, last := steps[0].called, steps[len(steps)-1].called
 	switch {
 	case len(steps) == 1:
 		return "step " + first

@@ -117,7 +117,7 @@ func (p *PrunePlan) fit(ctx context.Context, st *journal.State, verdicts []workf
 	over := OverBudget{Session: st.Session, Setting: b.setting, Budget: b.max, Bytes: left, Stay: []Judged{}}
 	for _, v := range verdicts {
 		if v.Keep {
-			over.Stay = append(over.Stay, judged(st.Entry(name.ID(v.ID)), v.Reason))
+			over.Stay = append(over.Stay, judged(st, st.Entry(name.ID(v.ID)), v.Reason))
 		}
 	}
 	p.answer.Over = append(p.answer.Over, over)

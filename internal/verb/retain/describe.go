@@ -31,7 +31,7 @@ func Describe(ctx context.Context, s *checkpoint.Service, session, ref, message 
 	if err != nil {
 		return nil, err
 	}
-	d := &Described{s.LabelledOf(ctx, f.Entry), f.Session, clearance.Redacted(s, "message", message)}
+	d := &Described{s.LabelledOf(ctx, f.State, f.Entry), f.Session, clearance.Redacted(s, "message", message)}
 	d.Mention.Message, _, _ = strings.Cut(d.Message, "\n")
 	if dry {
 		return d, nil

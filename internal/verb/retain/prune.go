@@ -111,7 +111,7 @@ type Judged struct {
 
 	Mention checkpoint.Mention `json:"-"` // with the message of the first few
 
-	entry   *journal.Entry
+	state   *journal.State
 	created time.Time
 }
 
@@ -153,7 +153,7 @@ func PlanPrune(ctx context.Context, s *checkpoint.Service, req PruneRequest) (*P
 	}
 	for _, list := range [][]Judged{p.answer.Pruned, p.answer.Kept} {
 		for i := range list[:min(len(list), saidOf)] {
-			list[i].Mention = s.LabelledOf(ctx, list[i].entry).Mention
+			list[i].Mention = s.Mentioned(ctx, list[i].state, list[i].state.Entry(list[i].ID))
 		}
 	}
 	if len(p.answer.Pruned) == 0 {
@@ -278,7 +278,7 @@ func (p *PrunePlan) session(ctx context.Context, session name.Session) error {
 	var commits []name.OID
 	for _, v := range verdicts {
 		e := st.Entry(name.ID(v.ID))
-		j := judged(e, v.Reason)
+		j := judged(st, e, v.Reason)
 		if v.Keep || p.req.Automatic && (e.Safety || !own(e.Event())) {
 			p.answer.Kept = append(p.answer.Kept, j)
 			continue
@@ -300,10 +300,10 @@ func (p *PrunePlan) session(ctx context.Context, session name.Session) error {
 }
 
 // judged returns a checkpoint with the reason why it goes or stays.
-func judged(e *journal.Entry, reason string) Judged {
+func judged(st *journal.State, e *journal.Entry, reason string) Judged {
 	return Judged{
 		ID: e.Checkpoint, Reason: reason, Label: e.Label, Session: e.Event().Session, Commit: e.Event().Commit,
-		Mention: checkpoint.Mention{Name: checkpoint.CalledBy(e)}, entry: e, created: e.Event().Time,
+		Mention: checkpoint.Mention{Name: checkpoint.CalledBy(e)}, state: st, created: e.Event().Time,
 	}
 }
 

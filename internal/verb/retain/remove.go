@@ -25,7 +25,7 @@ func PlanDelete(ctx context.Context, s *checkpoint.Service, session string, refs
 	if err := checkpoint.RefuseEmptyNames(refs...); err != nil {
 		return nil, err
 	}
-	var in name.Session
+	var in *journal.State
 	var entries []*journal.Entry
 	for _, ref := range refs {
 		f, err := s.Resolve(ctx, session, ref)
@@ -33,10 +33,10 @@ func PlanDelete(ctx context.Context, s *checkpoint.Service, session string, refs
 			return nil, err
 		}
 		// A transaction is about one session.
-		if in != "" && in != f.Session {
+		if in != nil && in.Session != f.Session {
 			return nil, checkpoint.Usage("", "%s and %s belong to different sessions; delete from one session at a time", refs[0], ref)
 		}
-		if in = f.Session; f.Entry.Pinned {
+		if in = f.State; f.Entry.Pinned {
 			return nil, pinnedError(f.State, f.Entry)
 		}
 		entries = append(entries, f.Entry)
@@ -52,7 +52,7 @@ func PlanLine(ctx context.Context, s *checkpoint.Service, session string, ref []
 	}
 	head := checkpoint.LineOf(f.State, f.Entry)
 	if !slices.Contains(f.State.Heads(), head) {
-		e := checkpoint.Failure(checkpoint.KindRefused, "", "several lines have %s; name a step that only one has", s.Said(ctx, head))
+		e := checkpoint.Failure(checkpoint.KindRefused, "", "several lines have %s; name a step that only one has", s.Said(ctx, f.State, head))
 		for _, h := range s.HeadsOf(ctx, f.State) {
 			e.Hints = append(e.Hints, fmt.Sprintf("`git checkpoint delete --line %s`: %s", h.Number, h.About()))
 		}
@@ -77,7 +77,7 @@ func PlanLine(ctx context.Context, s *checkpoint.Service, session string, ref []
 	if len(f.State.Heads()) < 2 || len(entries) == 0 {
 		return nil, checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint session delete` removes all checkpoints of a session", "session %q has no other line", f.Session)
 	}
-	return removing(ctx, s, f.Session, entries)
+	return removing(ctx, s, f.State, entries)
 }
 
 // DeleteLine removes what only the line of the first of ref has.
@@ -91,8 +91,8 @@ func DeleteLine(ctx context.Context, s *checkpoint.Service, session string, ref 
 
 // removing returns what the removal of checkpoints of a session removes. It names each once, and no
 // pruned one.
-func removing(ctx context.Context, s *checkpoint.Service, session name.Session, entries []*journal.Entry) (*Removed, error) {
-	out := &Removed{Removed: []checkpoint.Labelled{}, session: session}
+func removing(ctx context.Context, s *checkpoint.Service, st *journal.State, entries []*journal.Entry) (*Removed, error) {
+	out := &Removed{Removed: []checkpoint.Labelled{}, session: st.Session}
 	gone := map[name.ID]bool{}
 	var commits []name.OID
 	for _, e := range entries {
@@ -100,14 +100,14 @@ func removing(ctx context.Context, s *checkpoint.Service, session name.Session, 
 			gone[e.Checkpoint] = true
 			one := checkpoint.Labelled{ID: e.Checkpoint, Label: e.Label, Mention: checkpoint.Mention{Name: checkpoint.CalledBy(e)}}
 			if len(out.Removed) < saidOf {
-				one = s.LabelledOf(ctx, e)
+				one = s.LabelledOf(ctx, st, e)
 			}
 			out.Removed = append(out.Removed, one)
 			commits = append(commits, e.Event().Commit)
 		}
 	}
 	var err error
-	out.Bytes, err = onlyHeldBy(ctx, s, session, gone, commits)
+	out.Bytes, err = onlyHeldBy(ctx, s, st.Session, gone, commits)
 	return out, err
 }
 
@@ -217,7 +217,7 @@ func Drop(ctx context.Context, s *checkpoint.Service, session name.Session, ids 
 
 // pinnedError returns the error for a checkpoint that cannot be removed because it is pinned.
 func pinnedError(st *journal.State, e *journal.Entry) *checkpoint.Error {
-	return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint unpin "+checkpoint.NameTo(st, e)+"` first", "%s is pinned", checkpoint.CalledBy(e))
+	return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint unpin "+checkpoint.NameTo(st, e)+"` first", "%s is pinned", checkpoint.NameTo(st, e))
 }
 
 // WholeSession returns all checkpoints of a session that are not pruned, as DeleteSession removes
@@ -231,7 +231,7 @@ func WholeSession(ctx context.Context, s *checkpoint.Service, request string) (*
 	if err != nil {
 		return nil, err
 	}
-	return removing(ctx, s, session, st.Checkpoints())
+	return removing(ctx, s, st, st.Checkpoints())
 }
 
 // DeleteSession removes all checkpoints of a session, pinned ones too. The journal stays, so that
@@ -278,7 +278,7 @@ func mark(ctx context.Context, s *checkpoint.Service, kind journal.Kind, session
 		}
 		named[f.Entry.Checkpoint] = true
 		pinned := kind == journal.KindPin
-		out = append(out, Marked{s.LabelledOf(ctx, f.Entry), f.Session, pinned, f.Entry.Pinned != pinned})
+		out = append(out, Marked{s.LabelledOf(ctx, f.State, f.Entry), f.Session, pinned, f.Entry.Pinned != pinned})
 		if f.Entry.Pinned == pinned {
 			continue // nothing to write
 		}

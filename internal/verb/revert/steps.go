@@ -180,7 +180,7 @@ func (r *reverting) named(ctx context.Context, ref string) (_ []*checkpoint.Foun
 		return nil, "", err
 	}
 	if first.Session != last.Session {
-		return nil, "", checkpoint.Usage("", "%s and %s are not of one session", r.s.Said(ctx, first.Entry), r.s.Said(ctx, last.Entry))
+		return nil, "", checkpoint.Usage("", "%s and %s are not of one session", r.s.Said(ctx, first.State, first.Entry), r.s.Said(ctx, last.State, last.Entry))
 	}
 	between, err := line(last, first.Entry)
 	return append(between, oldest...), said + ".." + checkpoint.NumberTo(last.State, last.Entry), err

@@ -108,6 +108,10 @@ func (r *running) restore(ctx context.Context, to *checkpoint.Labelled) error {
 	if r.req.Tell != nil {
 		r.req.Tell(fmt.Sprintf("try %d failed: went back to %s, %s", a.Tries, to.Mention, what))
 	}
-	a.Left = append(a.Left, Leftover{Try: a.Tries, Safety: a.Restored.Safety, Before: to.ID})
+	left := Leftover{Try: a.Tries, Safety: a.Restored.Safety, Before: to.ID}
+	if st, err := r.s.State(ctx, a.Session); err == nil {
+		left.See = "diff " + checkpoint.NameTo(st, st.Entry(left.Before)) + " " + checkpoint.NameTo(st, st.Entry(left.Safety))
+	}
+	a.Left = append(a.Left, left)
 	return nil
 }

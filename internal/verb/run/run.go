@@ -90,6 +90,7 @@ type Leftover struct {
 	Try    int     `json:"try"`
 	Safety name.ID `json:"safety"`
 	Before name.ID `json:"before"`
+	See    string  `json:"-"` // the command that shows it, if the journal can be read
 }
 
 // CannotRunError means that the command does not exist or cannot be executed.
@@ -192,9 +193,9 @@ func (r *running) precheck(ctx context.Context) error {
 	a := r.answer
 	a.Session, a.Step, a.StepName = f.Session, f.Record.Step, f.Record.StepName
 	if e := f.Current; e != nil {
-		r.current = new(r.s.LabelledOf(ctx, e))
+		r.current = new(r.s.LabelledOf(ctx, f.State, e))
 		if good := lastGood(f.State, e); good != nil {
-			a.LastGood = new(r.s.LabelledOf(ctx, good))
+			a.LastGood = new(r.s.LabelledOf(ctx, f.State, good))
 			a.Number = checkpoint.TypedName(f.State, good)
 		}
 	}

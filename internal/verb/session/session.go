@@ -186,10 +186,10 @@ func Show(ctx context.Context, s *checkpoint.Service, request string) (*Manifest
 		}
 		c.Valid = problems[c.ID] == ""
 		if sum := summaries[c.ID]; sum != nil {
-			c.Message, _, _ = strings.Cut(sum.Message, "\n")
+			c.Message, _, _ = strings.Cut(cmp.Or(st.Entry(c.ID).Described(), sum.Message), "\n")
 		}
 		if c.Message == "" { // only the record has the files
-			c.Message = s.LabelledOf(ctx, st.Entry(c.ID)).Mention.About()
+			c.Message = s.Mentioned(ctx, st, st.Entry(c.ID)).About()
 		}
 	}
 	return m, nil
