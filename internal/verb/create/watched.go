@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
 )
@@ -57,6 +59,14 @@ func Take(ctx context.Context, s *checkpoint.Service, rules snapshot.Rules) (*sn
 		return nil, err
 	}
 	got, err := shot.Take(ctx, rules)
+	if _, is := errors.AsType[*snapshot.PathspecError](err); is && len(rules.Include) > 0 {
+		// A setting must not stop each save and hook. An exclude may: what it names has to stay out.
+		none := Unmatched(ctx, s, rules.Include)
+		rules.Include = slices.DeleteFunc(rules.Include, func(spec string) bool { return slices.Contains(none, strings.TrimPrefix(spec, ":(top)")) })
+		if got, err = shot.Take(ctx, rules); err == nil {
+			s.Warn("not captured: what checkpoint.include names with " + name.Quoted(strings.Join(none, " ")) + "; git finds no ignored file of this repository there")
+		}
+	}
 	if _, is := errors.AsType[*snapshot.PathspecError](err); is {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindUsage, Err: err, Hints: []string{"the pathspec is in an option, or in checkpoint.exclude or checkpoint.include in git's configuration"}}
 	}
