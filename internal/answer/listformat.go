@@ -56,11 +56,11 @@ func (a Formatted) text(p *page) {
 		for _, item := range newestFirst(l.Items) {
 			text := placeholder().ReplaceAllStringFunc(a.Format, func(found string) string {
 				value, _ := expand(found, item, p.view)
-				return cmp.Or(value, a.Fields[item.Commit][found])
+				if value = cmp.Or(value, a.Fields[item.Commit][found]); a.Null || strings.HasPrefix(found, "%x") {
+					return value
+				}
+				return render.EscapeLines(value) // what others wrote may end at a terminal through a pipe, too
 			})
-			if p.view.Layout == render.Aligned {
-				text = render.EscapeLines(text)
-			}
 			if p.err == nil {
 				_, p.err = io.WriteString(p.w, text+end)
 			}

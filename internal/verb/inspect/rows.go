@@ -60,10 +60,10 @@ func (l *Listing) grep(ctx context.Context, s *checkpoint.Service, st *journal.S
 	if word == "" {
 		return nil
 	}
-	word = strings.ToLower(word)
+	word = folded(word)
 	found := make([]bool, len(l.Items))
 	for i, item := range l.Items { // even one whose record is damaged
-		found[i] = strings.Contains(strings.ToLower(item.Message), word)
+		found[i] = strings.Contains(folded(item.Message), word)
 	}
 	err := l.eachRecord(ctx, s, byID, func(i int, rec *record.Record) {
 		found[i] = found[i] || hasWord(checkpoint.DescribedBy(st.Entry(l.Items[i].ID), rec), word)
@@ -117,9 +117,9 @@ func rowOf(rec *record.Record) Row {
 	return row
 }
 
-// hasWord reports whether the message or a changed path has a word, which must be in lower case.
+// hasWord reports whether the message or a changed path has a word, which must be folded.
 func hasWord(rec *record.Record, word string) bool {
-	in := func(path record.Path) bool { return strings.Contains(strings.ToLower(string(path)), word) }
+	in := func(path record.Path) bool { return strings.Contains(folded(string(path)), word) }
 	return in(record.Path(rec.Message)) || slices.ContainsFunc(slices.Concat(rec.Files.Created, rec.Files.Modified, rec.Files.Deleted), in)
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -108,8 +109,8 @@ func (q *search) in(ctx context.Context, st *journal.State, e *journal.Entry) er
 	return err
 }
 
-// folded is a text in lower case, whose accents are parts of their letters: macOS writes them apart in names.
-func folded(text string) string { return norm.NFC.String(strings.ToLower(text)) }
+// folded is a text without its case, as Unicode folds it, whose accents are parts of their letters: macOS writes them apart in names.
+func folded(text string) string { return norm.NFC.String(cases.Fold().String(norm.NFD.String(text))) }
 
 // matchText notes a text that has all words.
 func (q *search) matchText(at Found, where, text string) {
