@@ -3,6 +3,8 @@ package record
 import (
 	"bytes"
 	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // MaxSize, MaxDepth and MaxValues are the default limits of a record, in bytes, in nested brackets, and
@@ -69,46 +71,27 @@ func countValues(data []byte) (n int64) {
 // and with control characters escaped. A compact text may grow a hundredfold, and what it holds could
 // not be carried over to the next record. data must have passed check.
 func storedSize(data []byte) int64 {
-	size, depth, empty := int64(1), 0, false // the newline at the end
-	line := func() { size += 1 + 2*int64(depth) }
-	for i := 0; i < len(data); i++ {
-		switch c := data[i]; c {
-		case ' ', '\t', '\r', '\n':
-			continue
-		case '{', '[':
-			if empty {
-				line()
-			}
-			depth, empty = depth+1, true
-			size++
-			continue
-		case '}', ']':
-			depth--
-			if !empty {
-				line()
-			}
-			size++
-		case ',':
-			size++
-			line()
-		case ':':
-			size += 2
-		default:
-			if empty {
-				line()
-			}
-			n := 1
-			if c == '"' {
-				n = quoted(data[i:])
-				size += int64(len(escapeControls(data[i : i+n])))
-			} else {
-				size++
-			}
-			i += n - 1
+	var size written
+	in := jsontext.NewDecoder(bytes.NewBuffer(data), lenient()...)
+	out := jsontext.NewEncoder(&size, append(lenient(), jsontext.WithIndent("  "), jsontext.PreserveRawStrings(true))...)
+	for next := in.PeekKind(); next != 0; next = in.PeekKind() {
+		if next == '{' || next == '}' || next == '[' || next == ']' {
+			bracket, _ := in.ReadToken() //nolint:errcheck // check has read it
+			out.WriteToken(bracket)      //nolint:errcheck // as above
+		} else {
+			value, _ := in.ReadValue()            //nolint:errcheck // as above
+			out.WriteValue(escapeControls(value)) //nolint:errcheck // as above
 		}
-		empty = false
 	}
-	return size
+	return int64(size)
+}
+
+// written counts what is written to it, in bytes.
+type written int64
+
+func (w *written) Write(p []byte) (int, error) {
+	*w += written(len(p))
+	return len(p), nil
 }
 
 // quoted returns the length of the string that a text begins with.
