@@ -89,26 +89,19 @@ func join(a, b string) string {
 // sentence turns s into one printable line of at most maxSubject runes: unsafe characters become
 // spaces, and runs of spaces become a single one. A longer line is cut and ends in an ellipsis.
 func sentence(s string) string {
-	var b strings.Builder
-	runes, space := 0, false
-	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		part := s[i : i+size]
-		i += size
-		if r == ' ' || isUnsafe(r, size) {
-			space = b.Len() > 0
-			continue
+	s = strings.Map(func(r rune) rune {
+		if isUnsafe(r, utf8.UTFMax) {
+			return ' '
 		}
-		if runes >= maxSubject {
-			return b.String() + "…"
-		}
-		if space {
-			b.WriteByte(' ')
-			space = false
-			runes++
-		}
-		b.WriteString(part)
-		runes++
+		return r
+	}, strings.ToValidUTF8(s, " "))
+	line := []rune(strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' }), " "))
+	cut := maxSubject
+	if len(line) > cut && line[cut-1] == ' ' {
+		cut++ // a space counts with what follows
 	}
-	return b.String()
+	if len(line) <= cut {
+		return string(line)
+	}
+	return string(line[:cut]) + "…"
 }
