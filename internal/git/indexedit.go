@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git/internal/odb"
 )
 
 // FileStat is what an index stores about a file to detect changes. The zero value matches no file,
@@ -76,7 +77,7 @@ func (c *Checkout) EditIndex(ctx context.Context, ix *Index, edits map[string]In
 	w.out = append(w.out, "TREE"...)
 	w.out = binary.BigEndian.AppendUint32(w.out, uint32(len(cache)))
 	w.out = append(w.out, cache...)
-	h := newHash(c.at.Format)
+	h := odb.NewHash(c.at.Format)
 	h.Write(w.out) //nolint:errcheck // never fails
 	return h.Sum(w.out), nil
 }

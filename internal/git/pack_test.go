@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git/internal/odb"
 	"git-checkpoint/internal/test/gittest"
 )
 
@@ -67,7 +68,7 @@ func TestPackIndexIsThatOfGit(t *testing.T) {
 func TestPackIndexOfLargePack(t *testing.T) {
 	for _, format := range gittest.Formats() {
 		f := newFixture(t, "--object-format="+format)
-		h := newHash(format)
+		h := odb.NewHash(format)
 		var entries []packEntry
 		var want []string
 		for i, start := range []string{"00ff", "0000", "7f", "ff", "ffff"} {

@@ -2,12 +2,9 @@ package git
 
 import (
 	"context"
-	"crypto/sha1"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"runtime"
 	"strings"
@@ -37,16 +34,36 @@ func (b *Batch) Prove(ctx context.Context, oids []string, keep int64, each func(
 	}
 	b.objects.packs.Refresh()
 	r := b.objects.borrow()
-	rest, err := r.prove(ctx, oids, keep, each)
-	b.objects.giveBack(r)
-	if err != nil || len(rest) == 0 {
-		return err
-	}
-	return b.proveRest(ctx, oids, rest, keep, each)
+	defer b.objects.giveBack(r)
+	return b.prove(ctx, r, r.packs.Sound(), oids, keep, each)
 }
 
-// proveRest has git read the objects that could not be read here. rest holds their indexes in oids.
-func (b *Batch) proveRest(ctx context.Context, oids []string, rest []int, keep int64, each func(int, Object, error) error) error {
+// prove reads what can be read in this process, if the packs are sound, and asks git for the rest, which
+// also says what is wrong with it. An id of the other object format cannot exist here.
+func (b *Batch) prove(ctx context.Context, r *reader, sound bool, oids []string, keep int64, each func(int, Object, error) error) error {
+	var rest []int // indexes in oids
+	for _, l := range r.locate(name.All[name.OID](oids)) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		o, err := Object{}, odb.ErrUseGit
+		if sound {
+			o, err = r.readAsGit(l, maxHere)
+		}
+		if err != nil {
+			rest = append(rest, l.index)
+			continue
+		}
+		if o.Size > keep {
+			o.Data = nil
+		}
+		if err := each(l.index, o, nil); err != nil {
+			return err
+		}
+	}
+	if err := ctx.Err(); err != nil || len(rest) == 0 {
+		return err
+	}
 	specs := make([]string, len(rest))
 	for k, i := range rest {
 		specs[k] = oids[i]
@@ -68,66 +85,20 @@ func (b *Batch) Follow(ctx context.Context, from name.OID, keep int64, each func
 	b.objects.packs.Refresh()
 	r := b.objects.borrow()
 	defer b.objects.giveBack(r)
-	here := r.packs.Sound() // whether the packs can be read in this process
+	sound := r.packs.Sound()
 	for queue := []name.OID{from}; len(queue) > 0; {
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
-		}
 		oid := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
-		take := func(_ int, o Object, err error) error {
+		err := b.prove(ctx, r, sound, []string{string(oid)}, keep, func(_ int, o Object, err error) error {
 			next, err := each(oid, o, err)
 			queue = append(queue, next...)
 			return err
-		}
-		o, err := Object{}, odb.ErrUseGit
-		// An id of the other object format cannot exist here; git reports it as missing.
-		if here && len(oid) == 2*b.at.HashLen() {
-			l := located{oid: oid}
-			l.place, l.packed = r.packs.Find(oid)
-			o, err = r.readAsGit(l, maxHere)
-		}
-		if err != nil {
-			err = b.proveRest(ctx, []string{string(oid)}, []int{0}, keep, take)
-		} else {
-			if o.Size > keep {
-				o.Data = nil
-			}
-			err = take(0, o, nil)
-		}
+		})
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// prove checks what can be read in this process, and returns the indexes of the rest. For those the
-// caller asks git, which also says what is wrong with them.
-func (r *reader) prove(ctx context.Context, oids []string, keep int64, each func(int, Object, error) error) (rest []int, err error) {
-	if !r.packs.Sound() {
-		for i := range oids {
-			rest = append(rest, i)
-		}
-		return rest, ctx.Err()
-	}
-	for _, l := range r.locate(name.All[name.OID](oids)) {
-		if err := ctx.Err(); err != nil {
-			return nil, context.Cause(ctx)
-		}
-		o, err := r.readAsGit(l, maxHere)
-		if err != nil {
-			rest = append(rest, l.index)
-			continue
-		}
-		if o.Size > keep {
-			o.Data = nil
-		}
-		if err := each(l.index, o, nil); err != nil {
-			return nil, err
-		}
-	}
-	return rest, ctx.Err()
 }
 
 // chunkLen is how many things are handled at a time.
@@ -164,7 +135,7 @@ func (o *Objects) ProveInParallel(ctx context.Context, oids []string, keep int64
 // proven reads the content of an object from cat-file and compares it with the object's id. It
 // reads to the end in any case, so that the pipe stays usable.
 func proven(r io.Reader, o *Object, format string, keep int64) error {
-	sum := newHash(format)
+	sum := odb.NewHash(format)
 	fmt.Fprintf(sum, "%s %d\x00", o.Type, o.Size)
 	if o.Size <= keep {
 		data, err := readSized(r, o.Size)
@@ -180,12 +151,4 @@ func proven(r io.Reader, o *Object, format string, keep int64) error {
 		return fmt.Errorf("object %s: %w", o.OID, ErrGarbled)
 	}
 	return nil
-}
-
-// newHash returns the hash function of an object format.
-func newHash(format string) hash.Hash {
-	if format == "sha256" {
-		return sha256.New()
-	}
-	return sha1.New()
 }

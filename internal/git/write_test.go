@@ -15,6 +15,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git/gitconfig"
+	"git-checkpoint/internal/git/internal/odb"
 	"git-checkpoint/internal/test/gittest"
 )
 
@@ -67,7 +68,7 @@ func TestWriterRefusesCollision(t *testing.T) {
 	if _, is := gohash.New(crypto.SHA1).(collisionDetector); !is {
 		t.Error("the hash recognizes no collisions")
 	}
-	if oid, err := seal(crafted{newHash("sha1")}); err == nil {
+	if oid, err := seal(crafted{odb.NewHash("sha1")}); err == nil {
 		t.Errorf("%s was accepted", oid)
 	}
 	for _, format := range gittest.Formats() {

@@ -45,7 +45,7 @@ func (p *Packs) whole(path string, info fs.FileInfo) bool {
 		return false
 	}
 	defer f.Close() //nolint:errcheck // read only
-	sum := newHash(p.hashLen)
+	sum := NewHash(map[int]string{sha256.Size: "sha256"}[p.hashLen])
 	if _, err := io.CopyN(sum, f, info.Size()-int64(p.hashLen)); err != nil {
 		return false
 	}
@@ -60,9 +60,9 @@ func (p *Packs) whole(path string, info fs.FileInfo) bool {
 	return true
 }
 
-// newHash returns the hash of a repository's object format, by the length of its ids.
-func newHash(hashLen int) hash.Hash {
-	if hashLen == sha256.Size {
+// NewHash returns the hash of an object format, "sha1" or "sha256".
+func NewHash(format string) hash.Hash {
+	if format == "sha256" {
 		return sha256.New()
 	}
 	return sha1.New() // git's own hash
