@@ -4,14 +4,13 @@ package snapshot
 // a tracked file with `text` changes from LF to CRLF, its blob stays the same and git calls it
 // unchanged, but a rollback from the blob would write LF. keepUnchanged finds such files and
 // keeps their exact bytes in Capture.Raw. Comparing every file each time would be slow, so the
-// files that were found exact are remembered in <git dir>/checkpoint/exact (verdicts).
+// files that were found exact are remembered in the hashCache, by conversionDigest.
 
 import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -26,7 +25,7 @@ import (
 // would not check out byte for byte. Take calls it only if git may convert content here, or once
 // did.
 func (s *hasher) keepUnchanged(ctx context.Context, private *privateIndex, c *Capture) error {
-	known := s.openExactFiles(private, c)
+	digest := s.conversionDigest(private, c)
 	var open []candidate
 	entries := map[string]git.Entry{}
 	keys := map[string]versionKey{}
@@ -37,12 +36,14 @@ func (s *hasher) keepUnchanged(ctx context.Context, private *privateIndex, c *Ca
 		}
 		oid := private.index.OIDOf(e)
 		f := candidate{path: e.Path, mode: e.Mode, size: int64(e.Size)}
-		switch key := keyOf(e, oid); {
+		version := e
+		version.Path = "exact " + string(digest[:]) + e.Path
+		switch key := keyOf(version, oid); {
 		case present[e.Path]:
 			// git keeps no stat data of these, so nothing identifies the version, and it is not
 			// remembered.
 			f.size = math.MaxUint32
-		case known.exact[key]:
+		case c.hashes.recall(key):
 			continue
 		default:
 			keys[e.Path] = key
@@ -68,20 +69,24 @@ func (s *hasher) keepUnchanged(ctx context.Context, private *privateIndex, c *Ca
 	// What is not in Raw was found exact.
 	for p, key := range keys {
 		if _, raw := c.Raw[p]; !raw {
-			known.exact[key], known.fresh = true, true
+			c.hashes.keep(key, cachedHash{oid: entries[p].OID})
 		}
 	}
-	known.save()
+	if !s.convertedBefore() {
+		os.WriteFile(s.convertedMark(), nil, s.repo.Settings.PrivateMode()) //nolint:errcheck // the next capture tries again
+	}
 	return nil
 }
 
-// convertedBefore reports whether there is a cache of verdicts, which means that git once
-// converted content here. A file that was converted by attributes that are now gone still counts
-// as unchanged.
+// convertedBefore reports whether git once converted content here. A file that was converted by
+// attributes that are now gone still counts as unchanged.
 func (s *hasher) convertedBefore() bool {
-	_, err := os.Lstat(filepath.Join(s.dir, "exact"))
+	_, err := os.Lstat(s.convertedMark())
 	return err == nil
 }
+
+// convertedMark is the file that says so. Earlier versions kept in it what the hashCache has now.
+func (s *hasher) convertedMark() string { return filepath.Join(s.dir, "exact") }
 
 // unaffected returns the files that no attribute applies to. They are marked inOnly: such a file
 // is exact if it has the size of its blob.
@@ -137,41 +142,6 @@ func keyOf(e git.IndexEntry, oid name.OID) versionKey {
 	}
 	sum := sha256.Sum256(b)
 	return versionKey(sum[:16])
-}
-
-// exactFiles is the set of file versions that git checks out exactly. It is valid for the
-// attributes and the configuration that digest was computed from. On disk it is the digest (32
-// bytes) followed by the keys (16 bytes each). It is only a cache: if the file does not look
-// right, it is ignored and every file is compared again.
-type exactFiles struct {
-	path   string
-	perm   fs.FileMode
-	digest [32]byte
-	exact  map[versionKey]bool
-	fresh  bool // something was added, so that save has work to do
-}
-
-// openExactFiles reads the cache. The result is empty if the cache was made under other
-// conversions.
-func (s *hasher) openExactFiles(private *privateIndex, c *Capture) *exactFiles {
-	v := &exactFiles{path: filepath.Join(s.dir, "exact"), perm: s.repo.Settings.PrivateMode(), digest: s.conversionDigest(private, c), exact: map[versionKey]bool{}}
-	same := func([]byte) [32]byte { return v.digest }
-	for key := range slices.Chunk(readCache(v.path, len(versionKey{}), same), len(versionKey{})) {
-		v.exact[versionKey(key)] = true
-	}
-	return v
-}
-
-// save writes the cache. If that fails, the next capture compares the files again.
-func (v *exactFiles) save() {
-	if !v.fresh {
-		return
-	}
-	var records []byte
-	for k := range v.exact {
-		records = append(records, k[:]...)
-	}
-	writeCache(v.path, v.perm, v.digest, records)
 }
 
 // conversionDigest hashes everything that decides how git converts content: settings, filters,

@@ -27,7 +27,8 @@ type cachedHash struct {
 	database bool     // it is an SQLite database
 }
 
-// hashCache holds versions of files by path and stat data, as an index does. On disk it is the
+// hashCache holds versions of files by path and stat data, as an index does, and which versions git checks
+// out exactly (keepUnchanged). On disk it is the
 // checksum of the rest, and for each version its key (16 bytes), 1 for cr plus 2 for database, and the binary id.
 // It is only a cache: if the file does not look right, all files are read again.
 type hashCache struct {
@@ -53,9 +54,12 @@ func (s *capturer) openHashCache(began time.Time) *hashCache {
 
 // read reads what the previous capture saw.
 func (v *hashCache) read() map[versionKey]cachedHash {
-	records := readCache(v.path, v.size(), checksum)
-	seen := make(map[versionKey]cachedHash, len(records)/v.size())
-	for r := range slices.Chunk(records, v.size()) {
+	data, err := os.ReadFile(v.path)
+	if err != nil || len(data) < 32 || (len(data)-32)%v.size() != 0 || checksum(data[32:]) != [32]byte(data) {
+		return nil
+	}
+	seen := make(map[versionKey]cachedHash, len(data)/v.size())
+	for r := range slices.Chunk(data[32:], v.size()) {
 		seen[versionKey(r[:16])] = cachedHash{name.OIDOf(r[17:]), r[16]&1 != 0, r[16]&2 != 0}
 	}
 	return seen
@@ -90,11 +94,16 @@ func (v *hashCache) key(path string, info fs.FileInfo) (versionKey, bool) {
 // find returns what the previous capture read in this version of a file, and remembers it for the next one.
 func (v *hashCache) find(path string, info fs.FileInfo) (cachedHash, bool) {
 	key, settled := v.key(path, info)
+	return v.previous()[key], settled && v.recall(key)
+}
+
+// recall reports whether the previous capture kept a version, and keeps it for the next one.
+func (v *hashCache) recall(key versionKey) bool {
 	seen, ok := v.previous()[key]
-	if ok = ok && settled; ok {
+	if ok {
 		v.keep(key, seen)
 	}
-	return seen, ok
+	return ok
 }
 
 // known returns what find has found, or add has added, for a version of a file.
@@ -145,23 +154,8 @@ func (v *hashCache) save() {
 		}
 		records = s.oid.Bytes(append(append(records, key[:]...), flags))
 	}
-	writeCache(v.path, v.perm, checksum(records), records)
-}
-
-// readCache returns the content of a cache after its first 32 bytes: records of size bytes. It returns
-// nothing if the cache does not begin with what sum returns for them.
-func readCache(path string, size int, sum func(records []byte) [32]byte) []byte {
-	data, err := os.ReadFile(path)
-	if err != nil || len(data) < 32 || (len(data)-32)%size != 0 || sum(data[32:]) != [32]byte(data) {
-		return nil
-	}
-	return data[32:]
-}
-
-// writeCache writes what readCache reads. An error is no loss.
-func writeCache(path string, perm fs.FileMode, sum [32]byte, records []byte) {
-	temp := path + ".tmp-" + worktree.RandomHex()
-	if os.WriteFile(temp, slices.Concat(sum[:], records), perm) != nil || os.Rename(temp, path) != nil {
+	sum, temp := checksum(records), v.path+".tmp-"+worktree.RandomHex()
+	if os.WriteFile(temp, slices.Concat(sum[:], records), v.perm) != nil || os.Rename(temp, v.path) != nil {
 		os.Remove(temp) //nolint:errcheck // disposable
 	}
 }

@@ -187,4 +187,14 @@ func TestSeenConverted(t *testing.T) {
 	check("the exact bytes are lost", "raw.f")
 	put(t, filepath.Join(repo.GitDir, "info", "attributes"), "raw.f -filter\n")
 	check("other attributes", "exact.f")
+	if err := os.Remove(filepath.Join(repo.GitDir, "info", "attributes")); err != nil {
+		t.Fatal(err)
+	}
+	set("filter.f.smudge", "echo out-%f >>"+calls+"; cat")
+	if _, err := repo.Output(t.Context(), "add", "exact.f"); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(clockTick + 100*time.Millisecond)
+	check("a staged file is compared with its checkout", "out-exact.f", "out-raw.f", "raw.f")
+	check("once")
 }
