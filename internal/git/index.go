@@ -55,6 +55,13 @@ type IndexEntry struct {
 	IntentToAdd     bool
 }
 
+// Unmerged is one unmerged entry of an index. A path in conflict has up to three of them.
+type Unmerged struct {
+	Stage int // 1: common ancestor, 2: ours, 3: theirs
+	Path  string
+	Entry Entry
+}
+
 // Bits of the flags of an entry, of its extended flags (version 3 and later), and the size of the
 // fixed part before the id.
 const (

@@ -145,7 +145,7 @@ func carryLists(then, index, after []listed) []carried {
 			if l.intent {
 				x.IntentToAdd = append(x.IntentToAdd, l.path)
 			} else if l.conflict {
-				x.Unmerged = append(x.Unmerged, Stage{Path: l.path})
+				x.Unmerged = append(x.Unmerged, git.Unmerged{Path: l.path})
 			}
 		}
 	}

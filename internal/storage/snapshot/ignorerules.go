@@ -240,7 +240,7 @@ func (s *ignoreRules) tracked(ctx context.Context, p string, indexes ...*IndexSt
 		if x == nil {
 			continue
 		}
-		if slices.Contains(x.IntentToAdd, p) || slices.ContainsFunc(x.Unmerged, func(u Stage) bool { return u.Path == p }) {
+		if slices.Contains(x.IntentToAdd, p) || slices.ContainsFunc(x.Unmerged, func(u git.Unmerged) bool { return u.Path == p }) {
 			return true, nil
 		}
 		if x.Tree == "" {

@@ -276,7 +276,7 @@ func (p *privateIndex) readState(w *worktree.Files) error {
 			p.links = append(p.links, e.Path)
 		}
 		if e.Stage > 0 {
-			p.state.Unmerged = append(p.state.Unmerged, Stage{int(e.Stage), e.Path, git.Entry{Mode: e.Mode, OID: p.index.OIDOf(e)}})
+			p.state.Unmerged = append(p.state.Unmerged, git.Unmerged{Stage: int(e.Stage), Path: e.Path, Entry: git.Entry{Mode: e.Mode, OID: p.index.OIDOf(e)}})
 		}
 		if e.IntentToAdd {
 			p.state.IntentToAdd = append(p.state.IntentToAdd, e.Path)

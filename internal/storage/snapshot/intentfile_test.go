@@ -101,7 +101,7 @@ func drawIntent(t *rapid.T) *Intent {
 	if rapid.Bool().Draw(t, "staged") {
 		in.Index = &IndexState{Tree: oid.Draw(t, "staged tree"), IntentToAdd: texts("intent"), AssumeUnchanged: texts("assume"), SkipWorktree: texts("skip"), SparsePresent: texts("present")}
 		for range rapid.IntRange(0, 2).Draw(t, "unmerged") {
-			in.Index.Unmerged = append(in.Index.Unmerged, Stage{rapid.IntRange(1, 3).Draw(t, "stage"), text.Draw(t, "path"), entry.Draw(t, "entry")})
+			in.Index.Unmerged = append(in.Index.Unmerged, git.Unmerged{Stage: rapid.IntRange(1, 3).Draw(t, "stage"), Path: text.Draw(t, "path"), Entry: entry.Draw(t, "entry")})
 		}
 	}
 	return in

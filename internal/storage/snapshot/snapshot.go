@@ -55,18 +55,11 @@ const (
 	ReasonUnsteady   = "a database that a program was writing to"
 )
 
-// Stage is one unmerged index entry. A conflicted path has up to three of them.
-type Stage struct {
-	Stage int // 1: common ancestor, 2: ours, 3: theirs
-	Path  string
-	Entry git.Entry
-}
-
 // IndexState describes what was staged: a tree, and everything about the index that a tree cannot
 // express. Plain reports whether the tree says it all.
 type IndexState struct {
 	Tree            name.OID // entries at stage 0, without intent-to-add entries
-	Unmerged        []Stage
+	Unmerged        []git.Unmerged
 	IntentToAdd     []string // entries made by `git add -N`
 	AssumeUnchanged []string
 	SkipWorktree    []string // entries that a sparse checkout keeps off the disk

@@ -209,7 +209,7 @@ func (s *planner) sparseChanges(ctx context.Context, p *Plan, changes []git.Chan
 // selects, and now for the others. It has no Tree; planIndex computes that.
 func mixed(now, then IndexState, only func(string) bool) *IndexState {
 	return &IndexState{
-		Unmerged:        pick(now.Unmerged, then.Unmerged, func(u Stage) bool { return only(u.Path) }),
+		Unmerged:        pick(now.Unmerged, then.Unmerged, func(u git.Unmerged) bool { return only(u.Path) }),
 		IntentToAdd:     pick(now.IntentToAdd, then.IntentToAdd, only),
 		AssumeUnchanged: pick(now.AssumeUnchanged, then.AssumeUnchanged, only),
 		SkipWorktree:    pick(now.SkipWorktree, then.SkipWorktree, only),

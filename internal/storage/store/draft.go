@@ -32,19 +32,12 @@ type Draft struct {
 	Head      name.OID            // the first parent of C; empty: the branch is unborn
 	IndexTree name.OID            // what was staged; empty: not captured
 	Outputs   map[string]name.OID // blobs by name; a name has no slash
-	Conflicts []Conflict
+	Conflicts []git.Unmerged
 	Raw       map[string]name.OID // by path: blobs with the exact bytes of files
 	Flags     name.OID            // blob with the index flags, or empty
 	Import    map[string]name.OID // blobs of the files that it was imported from, by name without a slash
 
 	Author, Committer git.Signature
-}
-
-// Conflict is one unmerged entry of an index.
-type Conflict struct {
-	Stage int // 1 to 3
-	Path  string
-	Entry git.Entry
 }
 
 // Written is what WriteCheckpoint has written.

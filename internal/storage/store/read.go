@@ -146,15 +146,15 @@ func (s *contents) SkipWorktree(ctx context.Context, m name.OID) (paths []string
 }
 
 // Conflicts returns the unmerged index entries, sorted by stage and path.
-func (s *contents) Conflicts(ctx context.Context, m name.OID) ([]Conflict, error) {
-	var out []Conflict
+func (s *contents) Conflicts(ctx context.Context, m name.OID) ([]git.Unmerged, error) {
+	var out []git.Unmerged
 	for stage := 1; stage <= 3; stage++ {
 		files, err := s.files(ctx, m, fmt.Sprintf("%s/%d", ConflictsPath, stage))
 		if err != nil {
 			return nil, err
 		}
 		for _, f := range files {
-			out = append(out, Conflict{Stage: stage, Path: f.Path, Entry: f.New})
+			out = append(out, git.Unmerged{Stage: stage, Path: f.Path, Entry: f.New})
 		}
 	}
 	return out, nil

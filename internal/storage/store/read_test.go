@@ -38,8 +38,8 @@ func (f *fixture) full() Draft {
 		f.Fatal(err)
 	}
 	author, committer := f.Repo.Commits.Identity(at)
-	conflict := func(stage int, path, content string) Conflict {
-		return Conflict{Stage: stage, Path: path, Entry: git.Entry{Mode: git.ModeExec, OID: f.blob(content)}}
+	conflict := func(stage int, path, content string) git.Unmerged {
+		return git.Unmerged{Stage: stage, Path: path, Entry: git.Entry{Mode: git.ModeExec, OID: f.blob(content)}}
 	}
 	return Draft{
 		Record: &record.Record{
@@ -52,7 +52,7 @@ func (f *fixture) full() Draft {
 		Metrics: json.RawMessage(`{"build_pass": true}`),
 		Tree:    tree, Head: f.Repo.Head.OID, IndexTree: tree,
 		Outputs:   map[string]name.OID{"spec": f.blob("the spec\n")},
-		Conflicts: []Conflict{conflict(1, "a/b", "base"), conflict(2, "a/b", "ours"), conflict(3, "c", "theirs")},
+		Conflicts: []git.Unmerged{conflict(1, "a/b", "base"), conflict(2, "a/b", "ours"), conflict(3, "c", "theirs")},
 		Raw:       map[string]name.OID{"dir/crlf.txt": f.blob("a\r\n"), "new\nline": f.blob("b\r\n")},
 		Flags:     f.blob("S a b\x00H other\x00S c\x00"), Author: author, Committer: committer,
 	}

@@ -426,13 +426,10 @@ func (c *draft) write(ctx context.Context) (store.Written, error) {
 	d := store.Draft{
 		Metrics: MetricsOf(c.def, c.record.State),
 		Record:  c.record, Tree: c.capture.Tree, Head: head, IndexTree: c.capture.Index.Tree,
-		Outputs: map[string]name.OID{}, Import: c.kept, Raw: c.capture.Raw, Author: author, Committer: committer,
+		Outputs: map[string]name.OID{}, Import: c.kept, Raw: c.capture.Raw, Conflicts: c.capture.Index.Unmerged, Author: author, Committer: committer,
 	}
 	for n, o := range c.record.Outputs {
 		d.Outputs[n] = o.OID
-	}
-	for _, u := range c.capture.Index.Unmerged {
-		d.Conflicts = append(d.Conflicts, store.Conflict(u))
 	}
 	if len(c.capture.Index.SkipWorktree) > 0 {
 		oid, err := c.s.Repo.Objects.Write(ctx, "blob", encodeFlags(c.capture.Index.SkipWorktree))

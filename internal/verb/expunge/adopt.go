@@ -123,7 +123,7 @@ func (r *rewriting) align(ctx context.Context, message string, d *store.Draft) e
 	maps.DeleteFunc(d.Raw, func(p string, _ name.OID) bool { return gone(record.Path(p)) })
 	removed := func(p record.Path) bool { return gone(p) && lacks(head, string(p)) }
 	rec.Git.Unmerged = slices.DeleteFunc(rec.Git.Unmerged, removed)
-	d.Conflicts = slices.DeleteFunc(d.Conflicts, func(c store.Conflict) bool { return removed(record.Path(c.Path)) })
+	d.Conflicts = slices.DeleteFunc(d.Conflicts, func(c git.Unmerged) bool { return removed(record.Path(c.Path)) })
 	rec.Files.Drop(gone)
 	if failed != nil || d.IndexTree == "" {
 		return failed

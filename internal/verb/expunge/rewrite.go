@@ -282,7 +282,7 @@ func (r *rewriting) parts(ctx context.Context, o *old, d *store.Draft) error {
 					to[file] = in.OID
 					return nil
 				}
-				c := store.Conflict{Entry: in}
+				c := git.Unmerged{Entry: in}
 				var stage string
 				stage, c.Path, _ = strings.Cut(file, "/")
 				c.Stage, err = strconv.Atoi(stage)
@@ -309,7 +309,7 @@ func (r *rewriting) follow(o *old, d *store.Draft) {
 	rec := d.Record
 	rec.Snapshot.Raw = slices.DeleteFunc(rec.Snapshot.Raw, func(p record.Path) bool { return d.Raw[string(p)] == "" })
 	rec.Git.Unmerged = slices.DeleteFunc(rec.Git.Unmerged, func(p record.Path) bool {
-		return !slices.ContainsFunc(d.Conflicts, func(c store.Conflict) bool { return c.Path == string(p) })
+		return !slices.ContainsFunc(d.Conflicts, func(c git.Unmerged) bool { return c.Path == string(p) })
 	})
 	imported(rec, d.Import)
 }

@@ -51,12 +51,8 @@ func readTarget(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (r
 	if index.Tree, err = s.Store.IndexTree(ctx, m); err != nil {
 		return nil, got, err
 	}
-	conflicts, err := s.Store.Conflicts(ctx, m)
-	if err != nil {
+	if index.Unmerged, err = s.Store.Conflicts(ctx, m); err != nil {
 		return nil, got, err
-	}
-	for _, c := range conflicts {
-		index.Unmerged = append(index.Unmerged, snapshot.Stage(c))
 	}
 	if index.SkipWorktree, err = s.Store.SkipWorktree(ctx, m); err != nil {
 		return nil, got, err
