@@ -45,27 +45,16 @@ func notesDir(s *checkpoint.Service) string {
 var ErrTaken = errors.New("a worktree of this name is already being made")
 
 // Begin writes the note, before anything of the worktree exists. It also reserves the name:
-// of two processes, one gets ErrTaken. The note is linked into place, because a link fails
-// if the name exists, and a reader never sees half of the file.
+// of two processes, one gets ErrTaken.
 func Begin(s *checkpoint.Service, n Note) (*Note, error) {
 	n.Process = snapshot.ProcessNote()
 	data, err := json.Marshal(n)
 	if err == nil {
 		err = os.MkdirAll(notesDir(s), 0o777)
 	}
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.CreateTemp(notesDir(s), "tmp-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.Remove(f.Name()) //nolint:errcheck // it has another name by then
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Close())
 	n.file = filepath.Join(notesDir(s), n.Kind+"-"+n.Name+suffix)
 	if err == nil {
-		err = lockfile.Claim(f.Name(), n.file)
+		err = lockfile.Create(n.file, data)
 	}
 	if errors.Is(err, fs.ErrExist) {
 		return nil, ErrTaken

@@ -66,27 +66,18 @@ func (e *ElsewhereError) Error() string {
 // intentPath returns the intent's file in a directory of disposable files (Worktree.dir).
 func intentPath(dir string) string { return filepath.Join(dir, "rollback") }
 
-// save writes the intent before the first file moves. It is linked to its name when it is
-// complete, so that a reader never sees half of it. It is synced if git syncs loose objects here.
+// save writes the intent before the first file moves. It is synced if git syncs loose objects here.
 // If another intent exists, the result is ErrBusy: the index lock excludes that only if both use
 // the same index file.
 func (r *Restore) save() error {
 	data, err := encodeIntent(&r.intent)
-	if err != nil {
-		return fmt.Errorf("write the description of the rollback: %w", err)
+	var then []func(*os.File) error
+	if r.worktree.repo.Settings.Syncs() {
+		then = append(then, (*os.File).Sync)
 	}
-	f, err := os.CreateTemp(r.worktree.dir, "tmp-intent-")
-	if err != nil {
-		return fmt.Errorf("write the description of the rollback: %w", err)
+	if err == nil {
+		err = lockfile.Create(intentPath(r.worktree.dir), data, then...)
 	}
-	_, err = f.Write(data)
-	if err == nil && r.worktree.repo.Settings.Syncs() {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = lockfile.Claim(f.Name(), intentPath(r.worktree.dir))
-	}
-	os.Remove(f.Name()) //nolint:errcheck // it has its name, or is of no use
 	if errors.Is(err, fs.ErrExist) {
 		return ErrBusy
 	}

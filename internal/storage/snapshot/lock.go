@@ -14,9 +14,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"git-checkpoint/internal/storage/worktree"
+	"git-checkpoint/internal/sys/lockfile"
 )
 
 // LockedError says that another process holds the index. Path is the lock file.
@@ -162,26 +162,15 @@ func (s *indexLock) abandoned(lock string) bool {
 	return ok && got == want
 }
 
-// dropLock removes an abandoned lock. Between the check and the removal another process may have
-// replaced it with its own, so the lock is first moved away, checked again, and put back if it is
-// not the abandoned one.
+// dropLock removes an abandoned lock. Nobody else can make one before, and of two processes that do this at
+// the same time, the second finds the lock of the first.
 func (s *indexLock) dropLock(path string) error {
-	away := filepath.Join(s.dir, "tmp-lock-"+rand.Text())
-	err := os.Rename(path, away)
-	if errors.Is(err, syscall.EXDEV) { // GIT_INDEX_FILE names an index on another file system
-		away = path + ".tmp-" + worktree.RandomHex()
-		err = os.Rename(path, away)
+	release := lockfile.Hold(s.dir)
+	defer release()
+	if !s.abandoned(path) {
+		return &LockedError{path}
 	}
-	if err != nil {
-		return err
-	}
-	if s.abandoned(away) {
-		return os.Remove(away)
-	}
-	if err := os.Link(away, path); err != nil {
-		return err
-	}
-	return errors.Join(os.Remove(away), &LockedError{path})
+	return os.Remove(path)
 }
 
 // AbandonedLock returns the path of an index lock that a killed rollback left, or "". If there is

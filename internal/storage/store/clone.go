@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"git-checkpoint/internal/sys/lockfile"
 )
 
 // CloneNumber returns nine random digits that all worktrees of this clone have, as long as it exists. They are
@@ -22,13 +24,13 @@ func (s *localFiles) CloneNumber() (string, error) {
 			return number, nil
 		}
 		if err == nil {
-			os.Remove(path) //nolint:errcheck // createFile says so if it is still there
+			os.Remove(path) //nolint:errcheck // Create says so if it is still there
 		}
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return "", fmt.Errorf("make %q: %w", filepath.Dir(path), err)
 		}
 		number := fmt.Sprintf("%09d\n", s.random()%1_000_000_000)
-		if err := createFile(path, []byte(number)); err != nil && !os.IsExist(err) {
+		if err := lockfile.Create(path, []byte(number)); err != nil && !os.IsExist(err) {
 			return "", fmt.Errorf("write the number of this clone: %w", err)
 		}
 	}

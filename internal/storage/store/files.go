@@ -13,7 +13,6 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
-	"git-checkpoint/internal/sys/lockfile"
 )
 
 // TempPrefix is the beginning of the names of all temporary files in <git dir>/checkpoint. An old
@@ -172,17 +171,6 @@ func writeFile(path string, data []byte) error {
 		return err
 	}
 	return nil
-}
-
-// createFile creates a file with its content atomically. The error is fs.ErrExist if it exists
-// already.
-func createFile(path string, data []byte) error {
-	temp, err := writeTemp(path, data)
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temp) //nolint:errcheck // swept later
-	return lockfile.Claim(temp, path)
 }
 
 // writeTemp writes data to a new temporary file beside path and returns its name.

@@ -51,7 +51,7 @@ func (s *localFiles) WorktreeID() (string, error) {
 			return "", fmt.Errorf("read the worktree's id: %w", err)
 		}
 		id = fmt.Sprintf("%08x%08x%08x%08x\n", s.random(), s.random(), s.random(), s.random())
-		if err := createFile(w.id, []byte(id)); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := lockfile.Create(w.id, []byte(id)); err != nil && !errors.Is(err, fs.ErrExist) {
 			return "", fmt.Errorf("write the worktree's id: %w", err)
 		} else if err == nil && s.repo.GitDir != s.repo.CommonDir {
 			s.remember(id)

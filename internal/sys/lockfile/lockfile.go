@@ -24,17 +24,7 @@ func Take(path, note string, left func() bool) (bool, error) {
 	if taken(path, left) {
 		return false, nil
 	}
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, "tmp-lock-")
-	if err != nil {
-		return false, fmt.Errorf("take %q: %w", path, err)
-	}
-	defer os.Remove(f.Name()) //nolint:errcheck // by then the lock is a link to it, or it was renamed
-	_, err = f.WriteString(note)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return false, fmt.Errorf("take %q: %w", path, err)
-	}
-	release := Hold(dir)
+	release := Hold(filepath.Dir(path))
 	defer release()
 	if taken(path, left) {
 		return false, nil // another process was faster
@@ -42,7 +32,7 @@ func Take(path, note string, left func() bool) (bool, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, fmt.Errorf("take over %q: %w", path, err)
 	}
-	err = Claim(f.Name(), path)
+	err := Create(path, []byte(note))
 	if errors.Is(err, fs.ErrExist) {
 		return false, nil
 	}
@@ -72,20 +62,32 @@ func taken(path string, left func() bool) bool {
 	return err == nil && !left()
 }
 
-// Claim gives the file from the additional name to. If to exists it returns fs.ErrExist and
-// changes nothing. Without hard links it has to check and then rename, which is not atomic.
-func Claim(from, to string) error {
-	err := os.Link(from, to)
-	if err == nil || errors.Is(err, fs.ErrExist) {
+// Create makes a file that only its owner may read. It appears with its content, and when all of then
+// is done with it. If the file exists, Create returns fs.ErrExist and changes nothing. Without
+// hard links it has to check and then rename, which is not atomic. What a kill leaves is called tmp-*.
+func Create(path string, content []byte, then ...func(*os.File) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "tmp-"+filepath.Base(path)+"-")
+	if err != nil {
 		return err
 	}
-	if _, there := os.Lstat(to); there == nil {
+	defer os.Remove(f.Name()) //nolint:errcheck // it has its name by then, or is of no use
+	_, err = f.Write(content)
+	for _, do := range then {
+		err = errors.Join(err, do(f))
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err = os.Link(f.Name(), path); err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if _, there := os.Lstat(path); there == nil {
 		return fs.ErrExist
 	}
-	return os.Rename(from, to) // no hard links here
+	return os.Rename(f.Name(), path) // no hard links here
 }
 
-// Same reports whether two paths are names of one file, as they are after Claim. Symbolic links
+// Same reports whether two paths are names of one file. Symbolic links
 // are not followed.
 func Same(a, b string) bool {
 	x, err := os.Lstat(a)
