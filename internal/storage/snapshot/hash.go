@@ -191,10 +191,14 @@ func (s *hasher) hashConverting(ctx context.Context, private *privateIndex, file
 		return err
 	}
 	defer os.Remove(index) //nolint:errcheck // disposable
-	attrs, others := apart(files, func(f candidate) bool { return holdsAttributes(f.path) })
-	for _, f := range attrs {
-		private.attrs = append(private.attrs, f.path)
-	}
+	var attrs []candidate
+	others := slices.DeleteFunc(slices.Clone(files), func(f candidate) bool {
+		is := holdsAttributes(f.path)
+		if is {
+			attrs, private.attrs = append(attrs, f), append(private.attrs, f.path)
+		}
+		return is
+	})
 	entries, err := s.clean(ctx, index, attrs, c)
 	if err != nil {
 		return err
@@ -254,18 +258,6 @@ func late(ctx context.Context, path string, err error) error {
 		return &LateError{path, ctx.Err()}
 	}
 	return err
-}
-
-// apart divides files by whether a rule holds for them.
-func apart(files []candidate, rule func(candidate) bool) (those, others []candidate) {
-	for _, f := range files {
-		if rule(f) {
-			those = append(those, f)
-		} else {
-			others = append(others, f)
-		}
-	}
-	return those, others
 }
 
 // portions returns files all at once, or, if the time is limited, as many as are done in a moment, so

@@ -6,12 +6,13 @@ package snapshot
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/sys/lockfile"
+	"git-checkpoint/internal/sys/mapped"
 )
 
 // gone records that a tracked file is gone, and the repository that may stand in its place. The
@@ -49,24 +50,14 @@ func (s *chooser) nested(ctx context.Context, dir string, c *Capture) error {
 // it name each other.
 func (s *chooser) isLinked(dir string) bool {
 	at := filepath.Join(s.files.Abs(dir), ".git")
-	info, err := os.Lstat(at)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<16 {
-		return false
-	}
-	data, err := os.ReadFile(at)
+	data, err := mapped.Beginning(at, func(size int64) []byte { return make([]byte, min(size, 1<<16)) })
 	admin, named := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir: ")
-	if err != nil || !named {
-		return false
-	}
 	if !filepath.IsAbs(admin) { // extensions.relativeWorktrees
 		admin = filepath.Join(filepath.Dir(at), admin)
 	}
-	data, err = os.ReadFile(filepath.Join(s.repo.CommonDir, "worktrees", filepath.Base(admin), "gitdir"))
-	back := strings.TrimSpace(string(data))
-	if !filepath.IsAbs(back) {
-		back = filepath.Join(admin, back)
-	}
-	return err == nil && lockfile.Same(admin, filepath.Join(s.repo.CommonDir, "worktrees", filepath.Base(admin))) && lockfile.Same(back, at)
+	return err == nil && named && slices.ContainsFunc(s.repo.Linked(), func(w git.Linked) bool {
+		return lockfile.Same(admin, w.Admin) && lockfile.Same(filepath.Join(w.Dir, ".git"), at)
+	})
 }
 
 // link records the commit that a nested repository is at, if a tree here can name it. It returns

@@ -45,14 +45,14 @@ func (e *TwinsError) Error() string {
 // refuseTwins returns a TwinsError if the plan would write one of two paths of the target that the
 // file system does not distinguish.
 func (s *planner) refuseTwins(ctx context.Context, p *Plan, _ []git.Change) error {
-	if !s.folds || !slices.ContainsFunc(p.Ops, func(o Op) bool { return o.New.Mode != 0 }) {
-		return nil
-	}
 	written := map[string]bool{}
 	for _, o := range p.Ops {
 		if o.New.Mode != 0 {
 			written[o.Path] = true
 		}
+	}
+	if !s.folds || len(written) == 0 {
+		return nil
 	}
 	var paths []string
 	err := s.repo.Trees.Walk(ctx, p.Target.Tree, func(path string, e git.Entry) error {
