@@ -142,11 +142,5 @@ func (j *judging) mayLag(ref name.Ref, have name.OID) bool {
 	if !slices.ContainsFunc(j.looked, func(l subjectFacts) bool { return l.lacksCommit(want) }) {
 		return false
 	}
-	for _, e := range j.State.Checkpoints() {
-		ofStep := ref == name.TagRef(j.Name, e.Step, "") || ref == name.TagRef(j.Name, e.Step, e.Event().Iteration)
-		if ofStep && e.Event().Commit == have && e.Live && e.Milestone {
-			return true
-		}
-	}
-	return false
+	return j.isOfStep(git.RefValue{Ref: ref, OID: have})
 }

@@ -146,13 +146,18 @@ func (p *Session) judgeTagRefs(ctx context.Context) {
 // has no tag. A plain fetch brings the older tag, and would bring it again.
 func (p *Session) isOlder(ctx context.Context, tag git.RefValue) bool {
 	newest := p.derived[tag.Ref]
-	if newest == "" || p.store.Private == nil || !slices.ContainsFunc(p.State.Checkpoints(), func(e *journal.Entry) bool {
-		return e.Event().Commit == tag.OID && e.Live && e.Milestone && (tag.Ref == name.TagRef(p.Name, e.Step, "") || tag.Ref == name.TagRef(p.Name, e.Step, e.Event().Iteration))
-	}) {
+	if newest == "" || p.store.Private == nil || !p.isOfStep(tag) {
 		return false
 	}
 	why, err := p.store.Private(ctx, newest)
 	return err == nil && why != ""
+}
+
+// isOfStep reports whether a tag is on a live milestone of its step.
+func (p *Session) isOfStep(tag git.RefValue) bool {
+	return slices.ContainsFunc(p.State.Checkpoints(), func(e *journal.Entry) bool {
+		return e.Event().Commit == tag.OID && e.Live && e.Milestone && (tag.Ref == name.TagRef(p.Name, e.Step, "") || tag.Ref == name.TagRef(p.Name, e.Step, e.Event().Iteration))
+	})
 }
 
 // unfetched reports whether a tag is on a checkpoint of the session that this clone has not
