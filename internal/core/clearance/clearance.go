@@ -27,6 +27,7 @@ import (
 	"git-checkpoint/internal/core/guard"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/lockfile"
 )
 
 // Found is a secret in an object. The value of the secret is not stored.
@@ -176,32 +177,27 @@ func readKey(path string) ([]byte, error) {
 }
 
 // keyIn reads the key, or creates it. If two processes create it at once, both use the one
-// that was linked first, because link fails where the name exists.
+// that was there first.
 func keyIn(path string) ([]byte, error) {
 	if key, err := os.ReadFile(path); err == nil && len(key) == keySize {
 		return key, nil
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	} else if err == nil {
+		os.Remove(path) //nolint:errcheck // Create says so if it is still there
+	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read the key of fingerprints: %w", err)
 	}
 	key := make([]byte, keySize)
 	if _, err := rand.Read(key); err != nil {
 		return nil, fmt.Errorf("make a key of fingerprints: %w", err)
 	}
-	made, err := os.CreateTemp(filepath.Dir(path), "guard-key-") // with mode 0600
+	err := lockfile.Create(path, key)
+	if errors.Is(err, fs.ErrExist) {
+		key, err = os.ReadFile(path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("save the key of fingerprints: %w", err)
 	}
-	defer os.Remove(made.Name()) //nolint:errcheck // it is a second name by now
-	_, err = made.Write(key)
-	if err = errors.Join(err, made.Close()); err != nil {
-		return nil, fmt.Errorf("save the key of fingerprints: %w", err)
-	}
-	os.Link(made.Name(), path) //nolint:errcheck // somebody else's is there, or it is read in vain below
-	if other, err := os.ReadFile(path); err == nil && len(other) == keySize {
-		return other, nil
-	}
-	// A file of the wrong length is in the way, or the file system has no hard links.
-	return key, os.Rename(made.Name(), path)
+	return key, nil
 }
 
 // report adds the verdict of an object that was seen at a path.
