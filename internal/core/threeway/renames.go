@@ -90,7 +90,7 @@ func (s *set) find(ctx context.Context, path string, base Version) (at, why stri
 		return to, "", nil
 	}
 	if s.edited == nil {
-		if s.edited, err = s.renamedBetween(ctx, s.base, s.ours.Tree); err != nil {
+		if s.edited, err = Renames(ctx, s.repo, s.base, s.ours.Tree); err != nil {
 			return path, "", err
 		}
 	}
@@ -116,7 +116,7 @@ func (s *set) refuseEdited(ctx context.Context, changes []Change) error {
 	if err != nil {
 		return err
 	}
-	found, err := s.renamedBetween(ctx, s.base, theirs)
+	found, err := Renames(ctx, s.repo, s.base, theirs)
 	for from, to := range found {
 		if c, is := at[from]; is && at[to].To.there() && !git.IsEmptyBlob(c.From.Entry.OID) && !s.now(from, c.From).Same(c.From) {
 			s.pairs[from], s.pairs[to] = to, from
@@ -129,9 +129,9 @@ func (s *set) refuseEdited(ctx context.Context, changes []Change) error {
 // mostCompared is how many files git compares with each other to find renames.
 const mostCompared = "-l2000"
 
-// renamedBetween returns what git takes for renames from one tree to another.
-func (s *set) renamedBetween(ctx context.Context, from, to name.OID) (map[string]string, error) {
-	out, err := s.repo.Run(ctx, git.Cmd{Args: []string{"diff-tree", "-r", "-z", "-M", mostCompared, "--diff-filter=R", "--no-ext-diff", "--no-textconv", "--name-status", string(from), string(to)}})
+// Renames returns what git takes for renames from one tree to another: by old path the new one.
+func Renames(ctx context.Context, repo *git.Repo, from, to name.OID) (map[string]string, error) {
+	out, err := repo.Run(ctx, git.Cmd{Args: []string{"diff-tree", "-r", "-z", "-M", mostCompared, "--diff-filter=R", "--no-ext-diff", "--no-textconv", "--name-status", string(from), string(to)}})
 	if err != nil {
 		return nil, err
 	}

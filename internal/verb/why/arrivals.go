@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/threeway"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 )
@@ -166,16 +166,15 @@ func (a *arrivals) renamed(ctx context.Context, c *arrival) {
 	if len(gone) == 0 || !made || c.parent() == "" {
 		return
 	}
-	out, err := a.s.Repo.Output(ctx, "diff-tree", "-r", "-z", "-M", "--diff-filter=R", "--no-ext-diff", "--no-textconv", "--name-status", string(c.parent()), string(c.OID))
+	found, err := threeway.Renames(ctx, a.s.Repo, a.commits.read(ctx, c.parent()).Tree, c.Tree)
 	if err != nil {
 		return
 	}
 	c.renames = map[string]string{}
-	taken := map[string]bool{}
-	for words := strings.Split(out, "\x00"); len(words) > 2; words = words[3:] { // R095, the old path, the new one
-		c.renames[words[2]], taken[words[1]] = words[1], true
+	for was, is := range found {
+		c.renames[is] = was
 	}
-	c.changes = slices.DeleteFunc(c.changes, func(ch git.Change) bool { return taken[ch.Path] })
+	c.changes = slices.DeleteFunc(c.changes, func(ch git.Change) bool { return found[ch.Path] != "" })
 	for i, ch := range c.changes {
 		if from, is := c.renames[ch.Path]; is {
 			c.changes[i].Old = gone[from]

@@ -16,10 +16,8 @@ type chains struct {
 	commits  *commits
 	journals *journals
 
-	down     memo[int32, []int32]
-	walks    memo[saved, *walk]
-	sessions memo[entry, []*session]
-	feeds    [][]int // see sources
+	down  memo[int32, []int32]
+	walks memo[saved, *walk]
 }
 
 // file returns a file of a checkpoint; the zero Entry if nothing is there.
@@ -52,47 +50,6 @@ func (ch *chains) tip(ctx context.Context, of *session) int32 {
 		return -1
 	}
 	return ch.journals.turns(ctx).latest[ch.x.Checkpoints[all[len(all)-1].point].Worktree]
-}
-
-// adding returns the sessions that may have added line i of a text, themselves or through a session from which
-// they have their files.
-func (ch *chains) adding(t text, i int) []*session {
-	return ch.sessions.of(t.entryOf(i), func() (out []*session) {
-		may, more := make([]bool, len(ch.x.Sessions)), false
-		for _, e := range ch.added.of(t, i) {
-			may[ch.x.sessionAt(ch.x.pointOf(e))], more = true, true
-		}
-		for more {
-			more = false
-			for n, from := range ch.sources() {
-				if !may[n] && slices.ContainsFunc(from, func(other int) bool { return may[other] }) {
-					may[n], more = true, true
-				}
-			}
-		}
-		for n, is := range may {
-			if is {
-				out = append(out, &ch.x.Sessions[n])
-			}
-		}
-		return out
-	})
-}
-
-// sources returns by session the others that its checkpoints have, or may have, their files from.
-func (ch *chains) sources() [][]int {
-	if ch.feeds == nil {
-		ch.feeds = make([][]int, len(ch.x.Sessions))
-		for n := range ch.x.Sessions {
-			for _, p := range ch.x.pointsOf(&ch.x.Sessions[n]) {
-				if p.Via >= 0 {
-					ch.feeds[n] = append(ch.feeds[n], ch.x.sessionAt(p.Via))
-				}
-			}
-			ch.feeds[n] = append(ch.feeds[n], ch.x.neighbours(n)...)
-		}
-	}
-	return ch.feeds
 }
 
 // holding returns the file as it is now in the newest checkpoint of a session that has it.

@@ -185,20 +185,6 @@ func (x *index) numbered(of name.Session, id name.ID) int32 {
 // pointsOf returns the checkpoints of a session.
 func (x *index) pointsOf(of *session) []point { return x.Checkpoints[of.From:of.To] }
 
-// neighbours returns the other sessions that have checkpoints of the same worktree as one.
-func (x *index) neighbours(n int) (out []int) {
-	in := map[string]bool{}
-	for _, p := range x.pointsOf(&x.Sessions[n]) {
-		in[p.Worktree] = true
-	}
-	for m := range x.Sessions {
-		if m != n && slices.ContainsFunc(x.pointsOf(&x.Sessions[m]), func(p point) bool { return in[p.Worktree] }) {
-			out = append(out, m)
-		}
-	}
-	return out
-}
-
 // begins returns the time of the first checkpoint, in seconds since 1970; 0: there is none.
 func (x *index) begins() (oldest int64) {
 	for i := range x.Checkpoints {

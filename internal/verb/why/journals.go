@@ -167,7 +167,7 @@ func (j *journals) turns(ctx context.Context) *turns {
 		for i, p := range in {
 			switch {
 			case p.event.Kind == journal.KindCreate && p.point >= 0:
-				j.taken.back[p.point] = append(j.takenBack(ctx, p.point), back...)
+				j.taken.back[p.point] = append(j.takenBack(ctx, p.point, p.event.Trigger), back...)
 				if back = nil; i > 0 && p.session != in[i-1].session && p.when.After(in[i-1].when) {
 					j.taken.before[p.point] = in[i-1].point
 				}
@@ -183,13 +183,13 @@ func (j *journals) turns(ctx context.Context) *turns {
 
 // takenBack returns the checkpoints whose files a revert brought back, each that before a step that it took back, or the
 // attempts that a promotion merged.
-func (j *journals) takenBack(ctx context.Context, point int32) (from []source) {
-	st, e := j.entry(ctx, point)
-	if e == nil {
-		return nil
-	}
-	switch e.Event().Trigger {
+func (j *journals) takenBack(ctx context.Context, point int32, trigger string) (from []source) {
+	switch trigger {
 	case workflow.TriggerRevert:
+		_, e := j.entry(ctx, point)
+		if e == nil {
+			return nil
+		}
 		rec := j.record(ctx, e)
 		if rec == nil {
 			return nil
@@ -203,7 +203,7 @@ func (j *journals) takenBack(ctx context.Context, point int32) (from []source) {
 	case workflow.TriggerPromote:
 		for i := range j.x.Sessions {
 			attempt := &j.x.Sessions[i]
-			if !j.x.forkedBefore(attempt, point) || attempt.Name == st.Session {
+			if !j.x.forkedBefore(attempt, point) || attempt.Name == j.x.sessionOf(point).Name {
 				continue
 			}
 			for p := attempt.To - 1; p >= attempt.From; p-- {

@@ -29,7 +29,8 @@ func (j judge) claims(ctx context.Context, l newLine) []Claim {
 		return nil
 	}
 	var all []Claim
-	for _, of := range j.chains.adding(t, l.line) {
+	for n := range j.x.Sessions {
+		of := &j.x.Sessions[n]
 		for _, from := range j.descent.standings(ctx, of, l.by) {
 			if claim, is := j.claim(ctx, of, from, l); is {
 				all = append(all, claim)

@@ -11,6 +11,9 @@ import (
 	"git-checkpoint/internal/git"
 )
 
+// mostMoved is how many files a commit may change of which lines are looked for in the others.
+const mostMoved = 60
+
 // source returns where a line was in the parent of its commit, if the commit moved it: a block around it is new in
 // one file and gone from the other. The lines at the edges of a block are often like those around it, so the block
 // is found by a line that both files have once. What git revert brings back was where the reverted commit took it away. It
@@ -22,7 +25,7 @@ func (a *arrivals) source(ctx context.Context, l newLine) (in *git.Commit, path 
 	changes := a.changes(ctx, l.by)
 	own := slices.IndexFunc(changes, func(ch git.Change) bool { return ch.Path == l.path && ch.New.OID == l.file.OID })
 	parent := a.commits.read(ctx, l.by.parent())
-	if own < 0 || parent == nil || len(changes) > 2*mostRenames {
+	if own < 0 || parent == nil || len(changes) > mostMoved {
 		return nil, "", -1
 	}
 	was := changes[own].Old

@@ -97,7 +97,7 @@ func (b *build) complete(ctx context.Context, fresh []int) {
 	}
 	wanted := b.records
 	for _, i := range fresh {
-		changes, committed, _ := b.changed(ctx, int32(i)) //nolint:gosec // bounded by the number of refs
+		_, changes, committed, _ := b.changed(ctx, int32(i)) //nolint:gosec // bounded by the number of refs
 		wanted = append(wanted, filesOf(changes)...)
 		for _, c := range committed {
 			if isFile(c.Old) {

@@ -45,7 +45,8 @@ func (j judge) elsewhere(ctx context.Context, at spot) (all []Claim, by *arrival
 	if at.line < 0 || at.line >= len(t) || j.added.distinct(ctx, at.file, at.line) {
 		return nil, nil
 	}
-	for _, of := range j.chains.adding(t, at.line) {
+	for n := range j.x.Sessions {
+		of := &j.x.Sessions[n]
 		for _, b := range j.brought(ctx, of, at) {
 			c := j.arrivals.of(ctx, b.Commit)
 			if c == nil {

@@ -13,7 +13,7 @@
 //   - additions: where a line like this one was added.
 //   - commits: git's history; arrivals: what came with a commit, and from where it moved a line (moved.go).
 //   - journals: what was current in each session when.
-//   - chains: which checkpoint was made on top of which. A walk follows a line back along one.
+//   - chains: which checkpoint was made on top of which in a worktree. A walk follows a line back along one.
 //   - descent: the checkpoints that a commit can descend from.
 //   - authors: who made the difference of a checkpoint, as package author says.
 //   - judge: who may have made a line, also one that the file has several times (repeated.go), and who is
