@@ -43,21 +43,19 @@ func (ch *chains) from(ctx context.Context, point int32) []int32 {
 	})
 }
 
-// tip returns the newest state of the worktree in which a session was last; -1: there is none.
-func (ch *chains) tip(ctx context.Context, of *session) int32 {
+// tips returns the newest state of the worktree in which a session was last, and the session's own.
+func (ch *chains) tips(ctx context.Context, of *session) []int32 {
 	all := ch.journals.course(ctx, of).moments
 	if len(all) == 0 || all[len(all)-1].point < 0 {
-		return -1
+		return nil
 	}
-	return ch.journals.turns(ctx).latest[ch.x.Checkpoints[all[len(all)-1].point].Worktree]
+	own := all[len(all)-1].point
+	both := []int32{ch.journals.turns(ctx).latest[ch.x.Checkpoints[own].Worktree], own}
+	return slices.DeleteFunc(slices.Compact(both), func(point int32) bool { return point < 0 })
 }
 
-// holding returns the file as it is now in the newest checkpoint of a session that has it.
-func (ch *chains) holding(ctx context.Context, of *session, now spot) saved {
-	tip := ch.tip(ctx, of)
-	if tip < 0 {
-		return nowhere
-	}
+// holding returns the file as it is now in the newest checkpoint that leads to a tip and has it.
+func (ch *chains) holding(ctx context.Context, tip int32, now spot) saved {
 	for _, path := range now.names {
 		at := saved{tip, path}
 		if ch.files.equal(ctx, ch.file(ctx, at), now.file) {
@@ -73,13 +71,11 @@ func (ch *chains) holding(ctx context.Context, of *session, now spot) saved {
 	return nowhere
 }
 
-// newest returns a file of one of these names in the newest state of a session.
-func (ch *chains) newest(ctx context.Context, of *session, names []string) saved {
-	if tip := ch.tip(ctx, of); tip >= 0 {
-		for _, path := range names {
-			if at := (saved{tip, path}); isFile(ch.file(ctx, at)) {
-				return at
-			}
+// newest returns a file of one of these names at a tip.
+func (ch *chains) newest(ctx context.Context, tip int32, names []string) saved {
+	for _, path := range names {
+		if at := (saved{tip, path}); isFile(ch.file(ctx, at)) {
+			return at
 		}
 	}
 	return nowhere

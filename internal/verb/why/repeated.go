@@ -14,28 +14,29 @@ import (
 // confirmed reports whether a claim to a line holds from the file as it is now, too. git blame may have taken one
 // of several equal lines for another one, and then its commit is that of the wrong line.
 func (j judge) confirmed(ctx context.Context, at spot, claim Claim) bool {
-	i := at.line
-	if i >= len(j.files.read(ctx, at.file).text) {
+	if at.line >= len(j.files.read(ctx, at.file).text) {
 		return false
 	}
-	if j.added.distinct(ctx, at.file, i) {
+	if j.added.distinct(ctx, at.file, at.line) {
 		return true
 	}
 	of := j.x.sessionNamed(claim.Session)
 	if of == nil {
 		return false
 	}
-	held := j.chains.holding(ctx, of, at)
-	if held == nowhere {
-		if held = j.chains.newest(ctx, of, at.names); held == nowhere {
-			return false
+	return slices.ContainsFunc(j.chains.tips(ctx, of), func(tip int32) bool {
+		held, i := j.chains.holding(ctx, tip, at), at.line
+		if held == nowhere {
+			if held = j.chains.newest(ctx, tip, at.names); held == nowhere {
+				return false
+			}
+			if i = j.added.partner(ctx, j.chains.file(ctx, held), at.file, i); i < 0 {
+				return false
+			}
 		}
-		if i = j.added.partner(ctx, j.chains.file(ctx, held), at.file, i); i < 0 {
-			return false
-		}
-	}
-	o := j.chains.walk(ctx, held).origin(ctx, i)
-	return o != nowhere && j.x.Checkpoints[o.point].ID == claim.Checkpoint
+		o := j.chains.walk(ctx, held).origin(ctx, i)
+		return o != nowhere && j.x.Checkpoints[o.point].ID == claim.Checkpoint
+	})
 }
 
 // elsewhere returns who made a line, if the sessions' own steps tell that another commit brought it than git
@@ -67,12 +68,14 @@ func (j judge) elsewhere(ctx context.Context, at spot) (all []Claim, by *arrival
 // brought returns the commits that may have brought a line, oldest first: those in which the file is as in a step
 // of a session that has the line, and in whose parents it is not.
 func (j judge) brought(ctx context.Context, of *session, at spot) []Place {
-	held := j.chains.holding(ctx, of, at)
-	if held == nowhere {
-		return nil
+	var w *walk
+	var places []int
+	for _, tip := range j.chains.tips(ctx, of) {
+		if held := j.chains.holding(ctx, tip, at); held != nowhere && len(places) == 0 {
+			w = j.chains.walk(ctx, held)
+			places = w.follow(ctx, w.start, at.line)
+		}
 	}
-	w := j.chains.walk(ctx, held)
-	places := w.follow(ctx, w.start, at.line)
 	if len(places) == 0 {
 		return nil
 	}
