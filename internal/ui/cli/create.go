@@ -73,7 +73,8 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 		c.Message = []string{strings.Join(c.Text, " ")}
 	}
 	if c.Amend {
-		return (&DescribeCmd{Message: c.Message, sessionFlag: sessionFlag{c.Session}, dryRunFlag: c.dryRunFlag}).Run(ctx, app)
+		amend := &DescribeCmd{Message: c.Message, sessionFlag: sessionFlag{c.Session}, dryRunFlag: c.dryRunFlag}
+		return app.serve(ctx, func(s *checkpoint.Service) error { return amend.Run(ctx, app, s) })
 	}
 	request, err := c.request(ctx, app)
 	if err != nil {

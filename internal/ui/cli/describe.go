@@ -19,12 +19,10 @@ type DescribeCmd struct {
 }
 
 // Run corrects the message and confirms it.
-func (c *DescribeCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		done, err := retain.Describe(ctx, s, c.Session, c.Ref, strings.Join(c.Message, "\n\n"), c.DryRun)
-		if c.DryRun {
-			return app.giveUnless(err, answer.Described{Done: done, Planned: true})
-		}
-		return app.confirmUnless(err, answer.Described{Done: done})
-	})
+func (c *DescribeCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	done, err := retain.Describe(ctx, s, c.Session, c.Ref, strings.Join(c.Message, "\n\n"), c.DryRun)
+	if c.DryRun {
+		return app.giveUnless(err, answer.Described{Done: done, Planned: true})
+	}
+	return app.confirmUnless(err, answer.Described{Done: done})
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 
 	"git-checkpoint/internal/answer"
@@ -19,27 +20,20 @@ type RebuildCmd struct {
 }
 
 // Run prints each repair as soon as it is made, and ends with code 5 if something remains broken.
-func (c *RebuildCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		request := repair.RebuildRequest{Ref: c.Ref, Session: c.Session, All: c.All, Migrate: c.Upgrade}
-		request.Agree = func(differ []repair.Rewritten) error {
-			return app.confirm(ctx, answer.Rewritten{Checkpoints: differ}, yesFlag{c.Yes})
+func (c *RebuildCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	request := repair.RebuildRequest{Ref: c.Ref, Session: c.Session, All: c.All, Migrate: c.Upgrade}
+	request.Agree = func(differ []repair.Rewritten) error {
+		return app.confirm(ctx, answer.Rewritten{Checkpoints: differ}, yesFlag{c.Yes})
+	}
+	said, broken := 0, 0
+	err := repair.Rebuild(ctx, s, request, func(line repair.Rebuilt) error {
+		if said++; !line.OK {
+			broken++
 		}
-		said, broken := 0, 0
-		err := repair.Rebuild(ctx, s, request, func(line repair.Rebuilt) error {
-			if said++; !line.OK {
-				broken++
-			}
-			return app.confirmed(answer.Rebuilt(line))
-		})
-		if err != nil {
-			return err
-		}
-		if said == 0 && !app.json {
-			if err := app.say("Nothing to rebuild"); err != nil {
-				return err
-			}
-		}
-		return invalidIf(broken > 0)
+		return app.confirmed(answer.Rebuilt(line))
 	})
+	if err == nil && said == 0 && !app.json {
+		err = app.say("Nothing to rebuild")
+	}
+	return cmp.Or(err, invalidIf(broken > 0))
 }

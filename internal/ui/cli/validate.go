@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 
@@ -22,29 +23,21 @@ type ValidateCmd struct {
 
 // Run prints a line for each checkpoint and a summary, and ends with code 5 if anything is damaged.
 // With --quiet it prints only what is damaged.
-func (c *ValidateCmd) Run(ctx context.Context, app *App) error {
-	return app.serve(ctx, func(s *checkpoint.Service) error {
-		// The summary is counted from all lines, also from those that --quiet suppresses.
-		found := answer.Validation{}
-		give, flush := app.giveMany(ctx, s)
-		err := c.each(ctx, app, s, func(line repair.Validated) error {
-			found.Count(line)
-			if app.quiet && line.OK {
-				return nil
-			}
-			return give(answer.Validated(line))
-		})
-		if err == nil && !app.json && !app.quiet {
-			err = give(found)
+func (c *ValidateCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	// The summary is counted from all lines, also from those that --quiet suppresses.
+	found := answer.Validation{}
+	give, flush := app.giveMany(ctx, s)
+	err := c.each(ctx, app, s, func(line repair.Validated) error {
+		found.Count(line)
+		if app.quiet && line.OK {
+			return nil
 		}
-		if last := flush(); err == nil {
-			err = last
-		}
-		if err != nil {
-			return err
-		}
-		return invalidIf(!found.Sound())
+		return give(answer.Validated(line))
 	})
+	if err == nil && !app.json && !app.quiet {
+		err = give(found)
+	}
+	return cmp.Or(err, flush(), invalidIf(!found.Sound()))
 }
 
 // each calls do with what is found about each checkpoint and session.

@@ -340,11 +340,7 @@ func readReceipt(file string) (agent.Receipt, error) {
 // writeReceipt writes the receipt, or deletes the file if it is empty.
 func writeReceipt(file string, receipt agent.Receipt) error {
 	if len(receipt) == 0 {
-		err := os.Remove(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return err
+		return remove(file)
 	}
 	data, err := json.MarshalIndent(receipt, "", "  ")
 	if err == nil {

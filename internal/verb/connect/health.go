@@ -48,16 +48,21 @@ func HealthOf(gitDir, name string) Health {
 func (h Health) Save(gitDir, name string) error {
 	file := healthFile(gitDir, name)
 	if len(h) == 0 {
-		if err := os.Remove(file); !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return nil
+		return remove(file)
 	}
 	data, err := json.Marshal(h)
 	if err != nil {
 		return err
 	}
 	return wholefile.Bytes(file, 0o600, data)
+}
+
+// remove removes a file that need not be there.
+func remove(file string) error {
+	if err := os.Remove(file); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // Kinds returns what fails, sorted.

@@ -69,10 +69,8 @@ func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
 			in.Beside = append(in.Beside, src.kept(indexFile))
 		}
 	}
-	listed, place := index.Get("checkpoints").Array(), map[string]int{}
-	for i, e := range listed {
-		place[text(e, "checkpoint_id")] = i + 1
-	}
+	listed := index.Get("checkpoints").Array()
+	place := places(listed, "checkpoint_id")
 	var documents []*transfer.ImportDocument
 	seen := ids{}
 	files = slices.DeleteFunc(slices.Clone(files), func(e fs.DirEntry) bool { return e.Name() == indexFile })
@@ -105,14 +103,8 @@ func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
 	}
 	in.Session = session
 	documents = ordered(documents, func(d *transfer.ImportDocument) int { return place[d.OwnID] })
-	in.CreatedAt = documents[0].At
-	in.Branch = documents[len(documents)-1].Branch
-	for _, d := range documents {
-		in.Steps = append(in.Steps, transfer.ImportStep{Document: d})
-		if d.At.Before(in.CreatedAt) {
-			in.CreatedAt = d.At
-		}
-	}
+	first := slices.MinFunc(documents, func(a, b *transfer.ImportDocument) int { return a.At.Compare(b.At) })
+	in.Steps, in.CreatedAt, in.Branch = stepsOf(documents), first.At, documents[len(documents)-1].Branch
 	if all {
 		latest := l.current(r, dir, index)
 		if in.Current = keyOfNamed(documents, latest); in.Current == "" && latest != "" {
@@ -120,6 +112,23 @@ func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
 		}
 	}
 	r.add(dir, in)
+}
+
+// stepsOf returns a step for each document.
+func stepsOf(documents []*transfer.ImportDocument) (steps []transfer.ImportStep) {
+	for _, d := range documents {
+		steps = append(steps, transfer.ImportStep{Document: d})
+	}
+	return steps
+}
+
+// places returns where the ids of entries stand in a list, the first one at 1.
+func places(list []gjson.Result, id string) map[string]int {
+	place := map[string]int{}
+	for i, entry := range list {
+		place[text(entry, id)] = i + 1
+	}
+	return place
 }
 
 // keyOfNamed returns the key of the document that the layout calls name: by its file, or else by its

@@ -56,15 +56,13 @@ func Export(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exp
 			return nil, err
 		}
 	}
+	var commits []name.OID
 	for _, a := range archives {
 		answer.Sessions = append(answer.Sessions, string(a.Session))
 		for _, p := range a.Problems {
 			s.Warn(fmt.Sprintf("session %s: %s; the export is without it", a.Session, p))
 			answer.Damaged = true
 		}
-	}
-	var commits []name.OID
-	for _, a := range archives {
 		for _, c := range a.Checkpoints {
 			commits = append(commits, c.Commit)
 		}

@@ -110,10 +110,7 @@ func (g goTeam) session(r *reading, dir string, files []fs.DirEntry) {
 		return
 	}
 	in.Session, in.Topic = called, s.topic
-	place := map[string]int{}
-	for i, v := range s.manifest.Get("checkpoints").Array() {
-		place[text(v, "id")] = i + 1
-	}
+	place := places(s.manifest.Get("checkpoints").Array(), "id")
 	s.documents = ordered(s.documents, func(d *transfer.ImportDocument) int { return place[d.Key] })
 	in.Steps = s.steps()
 	in.Current = text(s.manifest, "current_checkpoint")

@@ -244,10 +244,8 @@ func partOf(session string) string { return "-" + digest([]byte(session))[:16] }
 func (m *mirrored) has(content []byte) bool {
 	want := digest(content)
 	for _, files := range m.Sessions {
-		for _, d := range files {
-			if d == want {
-				return true
-			}
+		if slices.Contains(slices.Collect(maps.Values(files)), want) {
+			return true
 		}
 	}
 	return false

@@ -188,11 +188,8 @@ func (ultraCreate) project(r *reading, id string, documents []*transfer.ImportDo
 	}
 	in := transfer.ImportSession{Session: session, Workflow: UltraCreate}
 	documents = ordered(documents, func(*transfer.ImportDocument) int { return 0 })
-	for _, d := range documents {
-		in.Steps = append(in.Steps, transfer.ImportStep{Document: d})
-		in.Current, in.Branch = d.Key, d.Branch
-	}
-	in.CreatedAt = documents[0].At
+	last := documents[len(documents)-1]
+	in.Steps, in.Current, in.Branch, in.CreatedAt = stepsOf(documents), last.Key, last.Branch, documents[0].At
 	r.add(ultraHome, in)
 }
 
@@ -216,12 +213,7 @@ func (row *ultraRow) kept() transfer.ImportFile {
 func (row *ultraRow) file() []byte { return create.JSONFile(encode(row)) }
 
 // columnText returns the text of a column, "" for NULL.
-func columnText(column *string) string {
-	if column == nil {
-		return ""
-	}
-	return *column
-}
+func columnText(column *string) string { return *cmp.Or(column, new(string)) }
 
 // document returns the document that ultra-create would have written along with the row.
 func (row *ultraRow) document() (json.RawMessage, error) {
