@@ -57,6 +57,7 @@ type handler struct {
 
 	leftOut      []record.Skipped // what the last capture left out
 	slow         string           // what to say of a capture that took long
+	left         []string         // turns that the person left with the agent's own rewind
 	keepsPrompts bool             // messages contain the words of prompts
 	keepsTalk    bool             // milestones of turns keep the agent's transcript
 	keepsUsage   bool             // and the tokens that it used
@@ -309,7 +310,7 @@ func (h *handler) closeTurn(ctx context.Context, reply, mark string) error {
 		request.Outputs = []create.Output{{Name: record.TranscriptOutput, Data: lines}}
 	}
 	made, tree, err := h.make(ctx, request)
-	if err != nil {
+	if err = errors.Join(err, h.leave(ctx)); err != nil {
 		return err
 	}
 	t.Open, t.Worked = false, false

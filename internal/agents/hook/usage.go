@@ -5,13 +5,16 @@ package hook
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"git-checkpoint/internal/core/agent"
+	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/record"
 )
 
@@ -39,12 +42,12 @@ const (
 
 // heard remembers what the event says about tokens.
 func (h *handler) heard() {
-	if !h.keepsUsage {
-		return
-	}
 	s, e := &h.c.Spending, h.e
 	if e.Transcript != "" {
 		s.File = e.Transcript
+	}
+	if !h.keepsUsage {
+		return
 	}
 	s.Pending.Join(e.Usage)
 	known := func(sp spent) bool { return sp.ID == e.SubagentTranscript }
@@ -60,14 +63,17 @@ func newest(list []spent) []spent { return list[max(0, len(list)-mostTurns):] }
 // nothing, and what to remember once a checkpoint has it. A turn without a checkpoint is remembered,
 // so that a later one counts it.
 func (h *handler) usage() (*record.Usage, spending) {
-	if !h.keepsUsage {
-		return nil, h.c.Spending
-	}
 	now := h.c.Spending
+	main := h.read(now.File, nil, h.lag())
+	if main != nil {
+		h.left = main.Left
+	}
+	if !h.keepsUsage {
+		return nil, now
+	}
 	now.Turns, now.Files = slices.Clone(now.Turns), slices.Clone(now.Files)
 	sum := now.Pending
 	now.Pending = record.Usage{}
-	main := h.read(now.File, nil, h.lag())
 	if main != nil {
 		now.Turns = turnsOf(main.Turns, now.Turns, h.turns())
 		h.c.Spending.Turns = slices.Clone(now.Turns)
@@ -88,6 +94,40 @@ func (h *handler) usage() (*record.Usage, spending) {
 		return nil, now
 	}
 	return &sum, now
+}
+
+// leave marks the steps that the person left with the agent's own rewind, as the transcript shows: their messages say so.
+func (h *handler) leave(ctx context.Context) error {
+	st, err := h.s.State(ctx, h.c.Session)
+	if err != nil || len(h.left) == 0 {
+		return err
+	}
+	mark, looked := " (left by "+h.def.Title+"'s rewind)", 0
+	for _, e := range slices.Backward(st.Checkpoints()) {
+		if !e.Live || !e.Milestone {
+			continue
+		}
+		if looked++; looked > mostOrigins {
+			break
+		}
+		rec, err := h.s.ReadRecord(ctx, e)
+		if err != nil {
+			continue
+		}
+		subject, rest, _ := strings.Cut(rec.Message, "\n")
+		a, _ := rec.Agent()
+		if a.Session != h.e.Session || !slices.Contains(h.left, a.Turn) || strings.HasSuffix(subject, mark) {
+			continue
+		}
+		described := func(to *journal.Event) {
+			message := strings.TrimSpace(subject + mark + "\n" + rest)
+			to.Extra = []journal.Trailer{{Key: journal.TrailerDescribes, Value: string(e.Checkpoint)}, {Key: journal.TrailerMessage, Value: message}}
+		}
+		if err := h.s.Append(ctx, h.c.Session, journal.KindStart, described); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lag is how long to wait for the last line of the turn.

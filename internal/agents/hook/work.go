@@ -43,7 +43,7 @@ func (h *handler) begin() *author.Worker {
 		}
 		os.Remove(file) //nolint:errcheck // the window is opened again by the next hook, which does no harm
 	}
-	return h.work.Begin(h.worker(), author.Worker{Session: h.c.Session, Agent: h.agent, At: h.now()})
+	return h.work.Begin(h.worker(), author.Worker{Session: h.c.Session, Agent: h.agent, At: h.now(), Rewinds: h.def.Chat.Rewinds})
 }
 
 // missedFile is the name of the note that a hook makes, without the lock, if it had no time to look
@@ -232,10 +232,7 @@ func (h *handler) afterTool(ctx context.Context, save func(context.Context) erro
 // authors fills in who made each path of the checkpoint's own difference.
 func (h *handler) authors(ctx context.Context, turn bool) func(a *record.Agent, previous name.ID, changes []git.Change) {
 	return func(a *record.Agent, previous name.ID, changes []git.Change) {
-		h.previous, h.changes = previous, make([]author.Change, len(changes))
-		for i, c := range changes {
-			h.changes[i] = author.Change{Path: c.Path, From: author.Content(c.Old), To: author.Content(c.New)}
-		}
+		h.previous, h.changes = previous, author.Changes(changes)
 		look := h.looking(h.moment)
 		look.In = author.ContentIn(ctx, h.s.Repo.Trees)
 		look.Saved = map[string]bool{}

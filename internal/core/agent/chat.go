@@ -29,6 +29,8 @@ type Chat struct {
 	// their turn, Of leads to its id, and another line of the same turn does not begin a prompt.
 	Next Line     `json:"next"`
 	Of   []string `json:"of"`
+	// Rewinds says that the person can go back in the conversation itself, and take the files back with it: no event tells.
+	Rewinds bool `json:"rewinds"`
 	// Parent leads to the id of the conversation that this one is a copy of, in a line near the beginning.
 	Parent []string `json:"parent"`
 	// Last are the lines that belong to the conversation. What follows the last of them is the agent's own

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -19,6 +20,9 @@ type Usage struct {
 	// without an id begins none.
 	Prompt Line     `json:"prompt"`
 	Turn   []string `json:"turn"`
+	// Number leads to the turn's number in that line. One that is not higher than those before left their turns: the
+	// person went back to before them.
+	Number string `json:"number"`
 	// Awaits describes lines that a request follows. The line of that request may be written late.
 	Awaits []Line `json:"awaits"`
 
@@ -52,10 +56,13 @@ func (l Line) fits(line gjson.Result) bool {
 type Spent struct {
 	// Turns has the ids of the turns in their order. Requests before the first have "".
 	Turns []string
+	// Left has the turns that the last one left.
+	Left []string
 	// Late reports whether a line is still to come.
 	Late bool
 
 	requests map[string]*request
+	numbers  map[string]int64 // of turns
 }
 
 // request is one request to a model.
@@ -70,7 +77,7 @@ func (u Usage) Reads() bool { return len(u.Request.When) > 0 }
 // InTranscript adds up what the whole lines of a transcript say. Requests that before has are not
 // counted again; it may be nil.
 func (u Usage) InTranscript(text []byte, before *Spent) *Spent {
-	s := &Spent{requests: map[string]*request{}}
+	s := &Spent{requests: map[string]*request{}, numbers: map[string]int64{}}
 	turn := ""
 	for line := range bytes.Lines(text) {
 		if whole, valid := parsed(line); valid {
@@ -83,7 +90,11 @@ func (u Usage) InTranscript(text []byte, before *Spent) *Spent {
 // read adds a line of the turn, and returns the turn of the next line.
 func (s *Spent) read(u Usage, line gjson.Result, turn string, before *Spent) string {
 	if begun := short(line, u.Turn); begun != "" && u.Prompt.fits(line) {
-		turn = begun
+		if turn = begun; !slices.Contains(s.Turns, turn) {
+			number := line.Get(u.Number).Int()
+			s.Left = slices.DeleteFunc(slices.Clone(s.Turns), func(t string) bool { return number <= 0 || s.numbers[t] < number })
+			s.numbers[turn] = number
+		}
 		s.begin(turn)
 	}
 	if u.Request.fits(line) {
@@ -112,12 +123,9 @@ func (s *Spent) read(u Usage, line gjson.Result, turn string, before *Spent) str
 
 // begin adds a turn, unless it is known.
 func (s *Spent) begin(turn string) {
-	for i := len(s.Turns) - 1; i >= 0; i-- {
-		if s.Turns[i] == turn {
-			return
-		}
+	if !slices.Contains(s.Turns, turn) {
+		s.Turns = append(s.Turns, turn)
 	}
-	s.Turns = append(s.Turns, turn)
 }
 
 // Of adds up the requests of a turn.

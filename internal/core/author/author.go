@@ -38,7 +38,7 @@ type Who struct {
 	// Agent and Conversation name the worker, for Agent and During: a session that a person chose
 	// holds the work of several. They are empty for another session's work.
 	Agent, Conversation string
-	// BroughtBack says that this program brought the content back from another checkpoint. By is Unknown then.
+	// BroughtBack says that this program, or the agent's own rewind, brought the content back. By is Unknown then.
 	BroughtBack bool
 	// Shared says, of During, that somebody else was live then, so that it may be theirs.
 	Shared bool
@@ -66,7 +66,7 @@ type Step struct {
 	because map[string]string // why a path is unknown, as the record has it
 	own     bool              // the record's words are about this difference, not about a larger one
 	unsure  string            // the same for those of which it says nothing
-	back    map[string]bool   // what this program brought back
+	back    map[string]bool   // what was brought back
 	shared  bool              // somebody else was live
 	worker  Who               // the agent that made the checkpoint; its By means nothing
 	whole   By                // who made all paths, or empty
@@ -202,7 +202,7 @@ func (s Step) Because(path record.Path) string {
 	case who.By != Unknown:
 		return ""
 	case who.BroughtBack:
-		return "this program brought it back"
+		return "it was brought back"
 	case who.Session != "":
 		return "session " + string(who.Session) + " made it, and its own checkpoints are gone"
 	case why != "":

@@ -17,7 +17,7 @@ func (w *Work) Claims(look Look, changes []Change) map[string]string {
 	if len(changes) > record.MaxListed {
 		return nil
 	}
-	j := w.evidenceFor(look)
+	j := w.evidenceFor(look, changes)
 	claims := map[string]string{}
 	for _, c := range changes {
 		claims[c.Path] = j.claim(c)
@@ -46,10 +46,11 @@ type evidence struct {
 	alone  bool     // no other worker had an event since then
 	latest *Sight   // of another session, since then, if no tool and no event followed it; or nil
 	passed map[string][]Change
+	back   map[string]bool // see Rewound
 }
 
-func (w *Work) evidenceFor(look Look) *evidence {
-	j := &evidence{Work: w, look: look, since: -1, alone: true, passed: map[string][]Change{}}
+func (w *Work) evidenceFor(look Look, changes []Change) *evidence {
+	j := &evidence{Work: w, look: look, since: -1, alone: true, passed: map[string][]Change{}, back: w.Rewound(look.Session, changes)}
 	if s := w.Sessions[look.Session]; s != nil && s.Seen >= w.Floor {
 		j.since = s.Seen
 	}
@@ -107,7 +108,7 @@ func (j *evidence) claim(c Change) string {
 		return record.OutsideAgents
 	case j.since >= 0 && j.during(c):
 		return record.During
-	case j.since >= 0 && j.outside(c):
+	case j.since >= 0 && !j.back[c.Path] && j.outside(c):
 		return record.OutsideAgents
 	}
 	return record.Unknown
@@ -128,7 +129,7 @@ const InEditor = "a person saved it in an editor"
 
 // Because says why paths are unknown, or a person's beyond doubt, by path: those of a difference with these claims.
 func (w *Work) Because(look Look, changes []Change, claims map[string]string) map[string]string {
-	j := w.evidenceFor(look)
+	j := w.evidenceFor(look, changes)
 	open := func(call string) bool {
 		return slices.ContainsFunc(j.own, func(v Window) bool { return v.Call == call })
 	}
@@ -243,6 +244,42 @@ func (j *evidence) outside(c Change) bool {
 	}
 	then, ok := j.look.In(j.latest.Tree, c.Path)
 	return ok && (then == c.From || j.passedOn(Change{Path: c.Path, From: c.From, To: then}) == record.OutsideAgents)
+}
+
+// Rewound returns the changes that the own rewind of an agent of a session may have made, which no event tells: every file
+// that its tools edited since some time is as it was then.
+func (w *Work) Rewound(session name.Session, changes []Change) map[string]bool {
+	back := map[string]bool{}
+	for id, by := range w.Workers {
+		if by.Rewinds && by.Session == session {
+			w.rewound(id, changes, back)
+		}
+	}
+	return back
+}
+
+func (w *Work) rewound(worker string, changes []Change, back map[string]bool) {
+	now, was, own, differs := map[string]string{}, map[string]string{}, map[string]bool{}, map[string]bool{}
+	for _, c := range changes {
+		now[c.Path] = c.To
+	}
+	for _, c := range slices.Backward(w.Changes) {
+		if _, seen := now[c.Path]; !seen {
+			now[c.Path] = c.To
+		}
+		was[c.Path] = c.From
+		if own[c.Path] = own[c.Path] || c.Worker == worker && c.Claim == record.Named; !own[c.Path] {
+			continue
+		}
+		if delete(differs, c.Path); now[c.Path] != c.From {
+			differs[c.Path] = true
+		}
+		for i := 0; i < len(changes) && len(differs) == 0; i++ {
+			if before, known := was[changes[i].Path]; known && before == changes[i].To {
+				back[changes[i].Path] = true
+			}
+		}
+	}
 }
 
 // ContentIn returns a function for Look.In.

@@ -48,12 +48,13 @@ type Sight struct {
 type Worker struct {
 	Session name.Session `json:"session"`
 	Agent   string       `json:"agent"`
-	Prompt  string       `json:"prompt,omitempty"` // its first words
-	Last    int          `json:"last"`             // its last event
-	At      time.Time    `json:"at"`               // time of that
-	Busy    bool         `json:"busy,omitempty"`   // with a prompt
-	Ended   bool         `json:"ended,omitempty"`  // its conversation, with no event since
-	Sees    bool         `json:"sees,omitempty"`   // it has sent an event before a tool
+	Prompt  string       `json:"prompt,omitempty"`  // its first words
+	Last    int          `json:"last"`              // its last event
+	At      time.Time    `json:"at"`                // time of that
+	Busy    bool         `json:"busy,omitempty"`    // with a prompt
+	Ended   bool         `json:"ended,omitempty"`   // its conversation, with no event since
+	Sees    bool         `json:"sees,omitempty"`    // it has sent an event before a tool
+	Rewinds bool         `json:"rewinds,omitempty"` // its agent puts files back without an event
 	// Told is the event at which the agent last heard what others changed.
 	Told int `json:"told,omitempty"`
 	// Whole is what is known of the time since its last turn: who made the difference from the
@@ -152,6 +153,15 @@ func Content(e git.Entry) string {
 	return fmt.Sprintf("%o %s", e.Mode, e.OID)
 }
 
+// Changes returns a difference as this package has it.
+func Changes(changes []git.Change) []Change {
+	all := make([]Change, len(changes))
+	for i, c := range changes {
+		all[i] = Change{Path: c.Path, From: Content(c.Old), To: Content(c.New)}
+	}
+	return all
+}
+
 // Moment is why the worktree is captured.
 type Moment int
 
@@ -198,7 +208,7 @@ func (w *Work) Begin(worker string, as Worker) *Worker {
 		}
 		w.Workers[worker] = known
 	}
-	known.Agent, known.Session, known.At, known.Last, known.Ended = as.Agent, as.Session, as.At, w.Now, false
+	known.Agent, known.Session, known.At, known.Rewinds, known.Last, known.Ended = as.Agent, as.Session, as.At, as.Rewinds, w.Now, false
 	if w.Sessions == nil {
 		w.Sessions = map[name.Session]*Sight{}
 	}
@@ -296,11 +306,7 @@ func (w *Work) Saw(session name.Session, tree name.OID) {
 // Now says who made each path of the difference between a session's current checkpoint and the
 // worktree as it is now, for somebody who is not a worker.
 func Now(ctx context.Context, repo *git.Repo, session name.Session, changes []git.Change) map[string]Who {
-	all := make([]Change, len(changes))
-	for i, c := range changes {
-		all[i] = Change{Path: c.Path, From: Content(c.Old), To: Content(c.New)}
-	}
-	w := Load(repo.GitDir)
+	all, w := Changes(changes), Load(repo.GitDir)
 	look := Look{Moment: BeforeTurn, Session: session, In: ContentIn(ctx, repo.Trees)}
 	// Its agent did nothing since its turn ended, whatever events it had.
 	for id, by := range w.Workers {

@@ -49,8 +49,8 @@ const (
 	// Joins is the head of another line of the session, if the files have what that line has: a second checkpoint before this
 	// one, for lines only.
 	Joins Member[name.ID] = "joins"
-	// BroughtBack lists the paths whose content this program brought back from another checkpoint since the one before:
-	// it is nobody's change, and the lines have the makers that they had.
+	// BroughtBack lists the paths whose content this program brought back from another checkpoint since the one before, or
+	// the agent's own rewind: it is nobody's change, and the lines have the makers that they had.
 	BroughtBack Member[[]Path] = "brought_back"
 	// Tagged is false if a milestone is not meant to have a tag. Without it, it may have one.
 	Tagged Member[bool] = "tagged"

@@ -275,7 +275,7 @@ func (c *draft) compareFiles(ctx context.Context, v store.View) error {
 }
 
 // broughtBack returns those of the changed paths whose content a revert, rollback, undo or restore brought back since the
-// checkpoint before.
+// checkpoint before, or, between the prompts of an agent, the agent's own rewind.
 func (c *draft) broughtBack(ctx context.Context, v store.View, changes []git.Change) (back []record.Path) {
 	if c.prev.entry == nil || len(changes) > record.MaxListed {
 		return nil
@@ -292,8 +292,12 @@ func (c *draft) broughtBack(ctx context.Context, v store.View, changes []git.Cha
 			}
 		}
 	}
+	var rewound map[string]bool
+	if c.req.Agent == nil || c.req.Trigger == journal.TriggerPrompt {
+		rewound = author.Load(c.s.Repo.GitDir).Rewound(c.session, author.Changes(changes))
+	}
 	for _, ch := range changes {
-		is := c.req.Trigger == workflow.TriggerRevert
+		is := c.req.Trigger == workflow.TriggerRevert || rewound[ch.Path]
 		for _, tree := range from {
 			was, _, err := c.s.Repo.Trees.Lookup(ctx, tree, ch.Path)
 			is = is || err == nil && was.Mode == ch.New.Mode && was.OID == ch.New.OID
