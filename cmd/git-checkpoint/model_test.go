@@ -127,7 +127,10 @@ func (m *model) decide(q question) (string, *modelCall) {
 		}
 		return "ok", nil
 	}
-	for _, turn := range m.script {
+	m.mu.Lock()
+	script := m.script
+	m.mu.Unlock()
+	for _, turn := range script {
 		if !strings.Contains(q.prompt, turn.words) {
 			continue
 		}

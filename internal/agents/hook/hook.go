@@ -237,7 +237,7 @@ func (h *handler) prompted(ctx context.Context) (agent.Answer, error) {
 		subject = firstWords(h.redact(h.e.Prompt))
 	}
 	h.moment = h.betweenTurns()
-	_, tree, err := h.save(ctx, create.Request{Trigger: triggerPrompt, Message: with(record.BeforePrompt, subject)})
+	_, tree, err := h.make(ctx, create.Request{Trigger: triggerPrompt, Message: with(record.BeforePrompt, subject)})
 	h.beginTurn(subject)
 	if err != nil {
 		return answer, err
@@ -257,9 +257,9 @@ func with(message, subject string) string {
 
 // tool makes a checkpoint after a tool. If the turn had ended, the agent goes on with it.
 func (h *handler) tool(ctx context.Context) error {
-	label, _, err := h.save(ctx, create.Request{Trigger: triggerTool, Words: h.words(h.e.Use)})
-	h.c.Turn.Worked = h.c.Turn.Worked || label != ""
-	h.c.Turn.Open = h.c.Turn.Open || label != "" && h.c.Turn.Tree != ""
+	made, _, err := h.make(ctx, create.Request{Trigger: triggerTool, Words: h.words(h.e.Use)})
+	h.c.Turn.Worked = h.c.Turn.Worked || made != nil
+	h.c.Turn.Open = h.c.Turn.Open || made != nil && h.c.Turn.Tree != ""
 	return err
 }
 
@@ -337,7 +337,7 @@ const longestMessage = 256
 
 // note makes a checkpoint of what changed, for an event other than a turn's.
 func (h *handler) note(ctx context.Context, trigger, message string) error {
-	_, _, err := h.save(ctx, create.Request{Trigger: trigger, Words: h.words(message)})
+	_, _, err := h.make(ctx, create.Request{Trigger: trigger, Words: h.words(message)})
 	return err
 }
 

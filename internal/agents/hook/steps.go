@@ -63,17 +63,8 @@ func (h *handler) session(ctx context.Context) (name.Session, error) {
 	return own, checkpoint.Adopt(s, own)
 }
 
-// save makes a checkpoint if something changed. It returns the label, or "" if none was made, and the
-// files as they are now.
-func (h *handler) save(ctx context.Context, request create.Request) (label string, tree name.OID, err error) {
-	made, tree, err := h.make(ctx, request)
-	if made != nil {
-		label = made.Label
-	}
-	return label, tree, err
-}
-
-// make is save, with the whole record, which is nil if no checkpoint was made.
+// make makes a checkpoint if something changed. It returns the record, which is nil if none was made, and the files as
+// they are now.
 func (h *handler) make(ctx context.Context, request create.Request) (made *record.Record, tree name.OID, err error) {
 	request.Session, request.SkipUnchanged, request.Automatic = string(h.c.Session), true, true
 	request.LeftOut = func(left []record.Skipped) {

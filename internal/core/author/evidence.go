@@ -104,7 +104,7 @@ func (j *evidence) claim(c Change) string {
 		return record.Named
 	case passed != "":
 		return passed
-	case j.look.Saved[c.Path]:
+	case j.look.Saved[c.Path] && !slices.ContainsFunc(j.passed[c.Path], func(p Change) bool { return p.Claim != record.OutsideAgents }):
 		return record.OutsideAgents
 	case j.since >= 0 && j.during(c):
 		return record.During

@@ -8,7 +8,7 @@ import (
 	"git-checkpoint/internal/format/record"
 )
 
-// Foreign is a change that others made to a file, as a checkpoint before a tool or a prompt has it.
+// Foreign is a change that others made to a file, as a checkpoint has it.
 type Foreign struct {
 	From, To   string  // contents, as in Change
 	Checkpoint name.ID // that has To
@@ -18,13 +18,15 @@ type Foreign struct {
 // mostForeign bounds how many files a worker remembers.
 const mostForeign = 200
 
-// meet remembers what others made, and what the worker did to it.
-func (b *Worker) meet(m Moment, made name.ID, changes []Change, claims map[string]string) {
+// meet remembers what others made, and what the worker did to it. What nobody is known to have made is others' if no tool
+// of the worker was at work, unless its agent's rewind may have put it back.
+func (b *Worker) meet(m Moment, made name.ID, changes []Change, claims map[string]string, back map[string]bool, tools bool) {
+	own := []string{"", record.Named, record.During}
 	for _, c := range changes {
 		claim := claims[c.Path]
 		f, known := b.Foreign[c.Path]
 		switch {
-		case slices.Contains([]string{"", record.Named, record.During, record.Unknown}, claim) || m != BeforeTool && m != BeforeTurn:
+		case slices.Contains(own, claim) || claim == record.Unknown && (tools || back[c.Path] || m != BeforeTool && m != BeforeTurn):
 			f.Met = f.Met || claim != record.Named
 			if known {
 				b.Foreign[c.Path] = f

@@ -328,13 +328,18 @@ func Now(ctx context.Context, repo *git.Repo, session name.Session, changes []gi
 // Made notes a checkpoint of a worker, with the claims that its record has of the difference from
 // the checkpoint previous. Saw has to follow.
 func (w *Work) Made(look Look, previous, made name.ID, changes []Change, claims map[string]string) {
-	for _, c := range changes {
-		c.At, c.Session, c.Worker, c.Claim = w.Now, look.Session, look.Worker, cmp.Or(claims[c.Path], record.Unknown)
-		w.Changes = append(w.Changes, c)
+	since := -1
+	if s := w.Sessions[look.Session]; s != nil {
+		since = s.Seen
 	}
 	if by := w.Workers[look.Worker]; by != nil {
 		by.Whole, by.End = by.with(previous, changes, claims), made
-		by.meet(look.Moment, made, changes, claims)
+		tools := slices.ContainsFunc(w.Windows, func(v Window) bool { return v.Worker == look.Worker && (v.Closed == 0 || v.Closed > since) })
+		by.meet(look.Moment, made, changes, claims, w.Rewound(look.Session, changes), tools)
+	}
+	for _, c := range changes {
+		c.At, c.Session, c.Worker, c.Claim = w.Now, look.Session, look.Worker, cmp.Or(claims[c.Path], record.Unknown)
+		w.Changes = append(w.Changes, c)
 	}
 }
 
