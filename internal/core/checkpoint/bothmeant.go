@@ -10,21 +10,15 @@ import (
 	"git-checkpoint/internal/format/render"
 )
 
-// bothMeant returns the error for a number that a person types where an agent's session is active,
-// if the newest session in which people work here has that number, too: the agent may have begun
-// without the person noticing. It is nil otherwise, even where the person chose the agent's
-// session.
+// bothMeant returns the error for a number that is typed where an agent's session is active, if the newest session in
+// which people work here has that number, too: the agent may have begun without the person noticing. It is nil otherwise,
+// even where somebody chose the agent's session.
 func (s *Service) bothMeant(ctx context.Context, session, ref string, found *Found) *Error {
-	active := found.State
-	if session != "" || !numberPattern().MatchString(ref) || active.Workflow != workflow.AgentName || IsChosen(s, active.Session) {
+	if found == nil || session != "" || s.Getenv("GIT_CHECKPOINT_SESSION") != "" || !numberPattern().MatchString(ref) || found.State.Workflow != workflow.AgentName || IsChosen(s, found.Session) {
 		return nil
 	}
 	own := s.personsNewest(ctx)
-	if own == nil {
-		return nil
-	}
-	e := byNumber(own, ref)
-	if e == nil {
+	if own == nil || byNumber(own, ref) == nil {
 		return nil
 	}
 	said := func(st *journal.State, e *journal.Entry) string {
@@ -32,8 +26,8 @@ func (s *Service) bothMeant(ctx context.Context, session, ref string, found *Fou
 		m.Name = ref
 		return fmt.Sprintf("`%s:%s`%s, %s", st.Session, ref, strings.TrimPrefix(m.String(), ref), render.Ago(e.Event().Time, s.Now()))
 	}
-	failed := Failure(KindRefused, said(active, found.Entry), "%q is a step of %s, which an agent began, and of %s", ref, active.Session, own.Session)
-	failed.Hints = append(failed.Hints, said(own, e), fmt.Sprintf("`git checkpoint session switch %s` goes back to yours", own.Session))
+	failed := Failure(KindRefused, said(found.State, found.Entry), "%q is a step of %s, which an agent began, and of %s", ref, found.Session, own.Session)
+	failed.Hints = append(failed.Hints, said(own, byNumber(own, ref)), fmt.Sprintf("`git checkpoint session switch %s` goes back to yours", own.Session))
 	return failed
 }
 

@@ -30,36 +30,42 @@ const (
 // checkpoint has the name and no live one does, it returns that one and warns. It also warns where a
 // person may mean another session.
 func (s *Service) Reach(ctx context.Context, session, ref string) (*Found, error) {
-	found, both, err := s.reach(ctx, session, ref)
-	if both != nil {
-		s.Warn(both.Message + ": " + both.Hints[1])
+	found, err := s.Resolve(ctx, session, ref)
+	if s.options.Names == NamesOfAny {
+		if both := s.bothMeant(ctx, session, ref, found); both != nil {
+			s.Warn(both.Message + ": " + both.Hints[1])
+		}
 	}
-	return found, err
+	return s.orDiscarded(ctx, found, err)
 }
 
-// ReachOne is Reach for commands that change something: where a person may mean another session, it is an error.
-func (s *Service) ReachOne(ctx context.Context, session, ref string) (*Found, error) {
-	found, both, err := s.reach(ctx, session, ref)
-	if both != nil {
+// ResolveOne is Resolve for commands that change something: where a person may mean another session, it is an error,
+// also for a script.
+func (s *Service) ResolveOne(ctx context.Context, session, ref string) (*Found, error) {
+	found, err := s.Resolve(ctx, session, ref)
+	if both := s.bothMeant(ctx, session, ref, found); both != nil {
 		return nil, both
 	}
 	return found, err
 }
 
-func (s *Service) reach(ctx context.Context, session, ref string) (found *Found, both *Error, err error) {
-	found, err = s.Resolve(ctx, session, ref)
-	if err == nil && s.options.Names == NamesOfAny {
-		return found, s.bothMeant(ctx, session, ref, found), nil
-	}
+// ReachOne is Reach as ResolveOne is Resolve.
+func (s *Service) ReachOne(ctx context.Context, session, ref string) (*Found, error) {
+	found, err := s.ResolveOne(ctx, session, ref)
+	return s.orDiscarded(ctx, found, err)
+}
+
+// orDiscarded returns the only discarded checkpoint with a name instead of the error that no live one has it, if it may.
+func (s *Service) orDiscarded(ctx context.Context, found *Found, err error) (*Found, error) {
 	only, is := errors.AsType[*discardedError](err)
 	if s.options.Names != NamesOfAny || !is || len(only.entries) != 1 {
-		return found, nil, err
+		return found, err
 	}
 	found = only.in
 	found.Entry = only.entries[0]
 	how, _ := howLost(ctx, s, found.State, found.Entry)
 	s.Warn(fmt.Sprintf("%s was %s, and is meant here", s.Said(ctx, found.State, found.Entry), how))
-	return found, nil, nil
+	return found, nil
 }
 
 // discardedError is the error of Resolve when only discarded checkpoints have the name. It carries

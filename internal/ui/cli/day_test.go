@@ -13,8 +13,8 @@ import (
 )
 
 // TestNumberOfBothIsAsked checks that a number which an agent's session and the person's have is answered with both
-// at a terminal where it would change something, and else for the active session with a word on the other; and that it
-// means the active session's for a script and where the person switched to it.
+// where it would change something, and else for the active session, with a word on the other at a terminal; and that it
+// means the active session's where the person switched to it.
 func TestNumberOfBothIsAsked(t *testing.T) {
 	repository(t)
 	for i := range 2 {
@@ -38,8 +38,14 @@ func TestNumberOfBothIsAsked(t *testing.T) {
 			t.Errorf("%q: exit %d: %s", args, code, screen.Stderr())
 		}
 	}
-	for _, args := range [][]string{{"rollback", "1"}, {"rollback", "1", "-y"}} {
-		code, screen := at(context.Background(), screentest.New("y"), args...)
+	for i, args := range [][]string{
+		{"rollback", "1"}, {"rollback", "1", "-y"}, {"revert", "1", "-y"}, {"restore", "1", "-y", "--", "file"}, {"delete", "1", "-y"}, {"delete", "--line", "1", "-y"}, {"fork", "1"},
+	} {
+		screen := screentest.New("y")
+		if i > 0 {
+			screen = screentest.NewPipes("")
+		}
+		code, screen := at(context.Background(), screen, args...)
 		if said := screen.Stderr(); code != 4 || !strings.Contains(said, "`claude:1` \"turn 1\", ") || !strings.Contains(said, "`main:1` \"the first\", ") {
 			t.Errorf("%q: exit %d: %s", args, code, said)
 		}

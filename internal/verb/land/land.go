@@ -222,7 +222,7 @@ func (p *Plan) ends(ctx context.Context) (first, last *checkpoint.Found, err err
 	if p.req.Line != "" {
 		to = p.req.Line
 	}
-	if last, err = p.s.Resolve(ctx, p.req.Session, to); err != nil {
+	if last, err = p.s.ResolveOne(ctx, p.req.Session, to); err != nil {
 		return nil, nil, err
 	}
 	if p.req.Line != "" {

@@ -28,7 +28,7 @@ func PlanDelete(ctx context.Context, s *checkpoint.Service, session string, refs
 	var in *journal.State
 	var entries []*journal.Entry
 	for _, ref := range refs {
-		f, err := s.Resolve(ctx, session, ref)
+		f, err := s.ResolveOne(ctx, session, ref)
 		if err != nil {
 			return nil, err
 		}
@@ -46,7 +46,7 @@ func PlanDelete(ctx context.Context, s *checkpoint.Service, session string, refs
 
 // PlanLine returns what DeleteLine removes: the live checkpoints that only the line of the first of ref has.
 func PlanLine(ctx context.Context, s *checkpoint.Service, session string, ref []string) (*Removed, error) {
-	f, err := s.Resolve(ctx, session, ref[0])
+	f, err := s.ResolveOne(ctx, session, ref[0])
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func (r *reverting) selected(ctx context.Context, worker *checkpoint.Found) ([]*
 	}
 	switch {
 	case r.req.Since != "":
-		first, err := r.s.Resolve(ctx, r.req.Session, r.req.Since)
+		first, err := r.s.ResolveOne(ctx, r.req.Session, r.req.Since)
 		if err != nil {
 			return nil, err
 		}
@@ -163,7 +163,7 @@ func (r *reverting) hasAgent(ctx context.Context, f *checkpoint.Found) bool {
 // named returns the checkpoints of a step, or of a range of steps, the newest first, and the numbers that say which.
 func (r *reverting) named(ctx context.Context, ref string) (_ []*checkpoint.Found, said string, _ error) {
 	from, to, ranged := strings.Cut(ref, "..")
-	first, err := r.s.Resolve(ctx, r.req.Session, from)
+	first, err := r.s.ResolveOne(ctx, r.req.Session, from)
 	if err != nil {
 		return nil, "", err
 	}
