@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // CountBetween returns the number of commits that are reachable from to and not from from.
@@ -70,9 +71,5 @@ func (t *Trees) DiffMatching(ctx context.Context, a, b name.OID, specs []string)
 	if err != nil {
 		return nil, fmt.Errorf("match paths: %w", err)
 	}
-	matched := map[string]bool{}
-	for _, p := range out.Paths() {
-		matched[p] = true
-	}
-	return matched, nil
+	return gather.SetOf(out.Paths()), nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git/gitconfig"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Signature is the author or committer of a commit: the person, and the time to the second.
@@ -179,11 +180,7 @@ func (c *Commits) Shallow() (map[name.OID]bool, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	cut := map[name.OID]bool{}
-	for _, oid := range strings.Fields(string(data)) {
-		cut[name.OID(oid)] = true
-	}
-	return cut, nil
+	return gather.Set(strings.Fields(string(data)), func(oid string) name.OID { return name.OID(oid) }), nil
 }
 
 // ErrShallow says that a history is not complete because the clone is shallow.

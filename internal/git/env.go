@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/git/gitconfig"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // dropped lists the inherited variables that must not reach the git processes of this program. They
@@ -41,11 +42,7 @@ var quiet = []string{
 // switch off hooks by name only. An empty hook.<name>.event clears the events that the hook was
 // given before. Unlike hook.<name>.enabled=false it causes no warning for a hook without a command.
 func withoutHooks(c *gitconfig.Config) (off []string) {
-	for _, key := range c.Keys("hook.") {
-		if strings.HasSuffix(key, ".event") {
-			off = append(off, key+"=")
-		}
-	}
+	off = gather.List(gather.Those(c.Keys("hook."), func(key string) bool { return strings.HasSuffix(key, ".event") }), func(key string) string { return key + "=" })
 	slices.Sort(off)
 	return off
 }

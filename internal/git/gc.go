@@ -9,15 +9,13 @@ import (
 	"time"
 )
 
-// gcPatience is the longest time that AwaitGC waits.
-const gcPatience = 30 * time.Second
-
 // AwaitGC waits while a `git gc` runs that may delete young objects (see GCDropsAll). Such a gc has
 // listed the refs already, and may still delete the objects of a ref that is created now. A gc that
 // starts later sees the new ref. One with the usual grace of two weeks does not touch objects that
 // were just written or freshened, so there is no need to wait for it. AwaitGC gives up after
 // gcPatience and returns nil then, too.
 func (m *Maintenance) AwaitGC(ctx context.Context) error {
+	const gcPatience = 30 * time.Second // the longest time that AwaitGC waits
 	var limit <-chan time.Time
 	for m.GCDropsAll() {
 		if limit == nil {

@@ -214,9 +214,6 @@ func wantedDirectories(edits map[string]IndexEdit) *cached {
 	return root
 }
 
-// maxCacheDepth limits the recursion in a cache tree, because the file may be damaged.
-const maxCacheDepth = 4096
-
 // cacheTree decodes the TREE extension of an index. Each directory is its name and a NUL, the
 // number of its index entries (-1: invalid) and of its subdirectories in decimal, a newline, its id
 // unless it is invalid, and then its subdirectories in the same form.
@@ -228,6 +225,7 @@ type cacheTree struct {
 // read decodes one directory into n. If n is nil, nobody asks for that directory, and it is
 // skipped. It returns false when the data is damaged.
 func (t *cacheTree) read(n *cached, depth int) bool {
+	const maxCacheDepth = 4096 // limits the recursion in a cache tree, because the file may be damaged
 	start := t.data
 	end := bytes.IndexByte(t.data, 0)
 	if end < 0 || depth > maxCacheDepth {

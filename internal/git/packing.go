@@ -70,9 +70,6 @@ func (m *Maintenance) MayPackObjects() bool {
 	return gitconfig.Getenv(m.at.env, objectDirectory) == "" && gitconfig.Getenv(m.at.env, "GIT_QUARANTINE_PATH") == ""
 }
 
-// gcStale is the age from which git takes a gc.pid file for a leftover of a gc that died.
-const gcStale = 12 * time.Hour
-
 // Pack moves loose refs into packed-refs, and loose objects and small packs into a larger pack. The
 // geometric repack keeps the number of packs logarithmic in the number of objects. Nothing is
 // deleted that is not in a pack afterwards. If a gc or git's maintenance is running, Pack leaves
@@ -81,6 +78,7 @@ const gcStale = 12 * time.Hour
 // It runs in the common directory and not in the worktree, because it may run in the background,
 // and a linked worktree may be removed meanwhile.
 func (m *Maintenance) Pack(ctx context.Context) error {
+	const gcStale = 12 * time.Hour // the age from which git takes a gc.pid file for a leftover of a gc that died
 	for _, mark := range []string{"gc.pid", filepath.Join("objects", "maintenance.lock")} {
 		if info, err := os.Stat(filepath.Join(m.at.CommonDir, mark)); err == nil && time.Since(info.ModTime()) < gcStale {
 			return nil

@@ -11,6 +11,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git/internal/refs"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // RefValue is refs.Value; package refs reads and writes refs that are files.
@@ -65,11 +66,7 @@ func (r *Refs) Sample(ctx context.Context, dir string) ([]name.Ref, error) {
 		return samples, ctx.Err()
 	}
 	found, err := r.forEachRef(ctx, []string{dir + "/"})
-	samples := make([]name.Ref, len(found))
-	for i, ref := range found {
-		samples[i] = ref.Ref
-	}
-	return samples, err
+	return gather.List(found, func(ref RefValue) name.Ref { return ref.Ref }), err
 }
 
 // ListAndFault is List, and also returns a description of the damage in packed-refs, which may hide

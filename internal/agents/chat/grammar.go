@@ -50,9 +50,6 @@ type command struct {
 	meant       string // what a mistyped one probably is
 }
 
-// longestLine bounds what is searched for a command, in bytes.
-const longestLine = 4000
-
 // IsCommand reports whether a prompt is one of our commands, also a mistyped one.
 func IsCommand(prompt string) bool {
 	_, ours := parse(prompt)
@@ -62,6 +59,7 @@ func IsCommand(prompt string) bool {
 // parse reads a prompt that is one of our commands: a single line that begins with its words. A line that
 // begins with nearly such a word, and is too short for a sentence, is a command that was mistyped.
 func parse(prompt string) (c command, ours bool) {
+	const longestLine = 4000 // bounds what is searched for a command, in bytes
 	line := strings.TrimSpace(prompt)
 	if line == "" || line[0] != '*' && line[0] != '/' || len(line) > longestLine || strings.ContainsAny(line, "\r\n") || !utf8.ValidString(line) {
 		return c, false

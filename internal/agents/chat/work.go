@@ -19,6 +19,7 @@ import (
 // work runs the commands that are more than a command line, or none. *continue and *abort are about an
 // unfinished rollback if there is one.
 func (t *Talk) work(ctx context.Context, c command) (string, error) {
+	const longestHistory = 20 // how many lines *history shows
 	unfinished, err := inspect.UnfinishedRollback(t.Service)
 	if err != nil {
 		return "", err
@@ -72,9 +73,6 @@ func (t *Talk) work(ctx context.Context, c command) (string, error) {
 	}
 	return said, err
 }
-
-// longestHistory is how many lines *history shows.
-const longestHistory = 20
 
 // goOn resumes the session. If its newest checkpoint is damaged, the next one begins without its state.
 func (t *Talk) goOn(ctx context.Context, c command, st *journal.State) (string, error) {

@@ -141,11 +141,9 @@ func (h *handler) remembering(ctx context.Context) (agent.Answer, error) {
 	return h.ended(answer, errors.Join(err, h.work.Save(h.s.Repo.GitDir)))
 }
 
-// maxLeftOut is how many paths are named to the person.
-const maxLeftOut = 5
-
 // leftOutWords says what the checkpoints do not contain.
 func (h *handler) leftOutWords() string {
+	const maxLeftOut = 5 // how many paths are named to the person
 	if len(h.leftOut) == 0 {
 		return ""
 	}
@@ -332,9 +330,6 @@ func (h *handler) closeTurn(ctx context.Context, reply, mark string) error {
 // were before, because what was there in between may be work that somebody wants back.
 const noTree = name.OID("-")
 
-// longestMessage bounds what a message says of a tool's use, in characters.
-const longestMessage = 256
-
 // note makes a checkpoint of what changed, for an event other than a turn's.
 func (h *handler) note(ctx context.Context, trigger, message string) error {
 	_, _, err := h.make(ctx, create.Request{Trigger: trigger, Words: h.words(message)})
@@ -345,6 +340,7 @@ func (h *handler) redact(s string) string { return clearance.Redacted(h.s, "agen
 
 // words returns a function that makes the message of a checkpoint, because most events find nothing to save.
 func (h *handler) words(s string) func() string {
+	const longestMessage = 256 // bounds what a message says of a tool's use, in characters
 	return func() string { return name.Clip(h.redact(s), longestMessage) }
 }
 

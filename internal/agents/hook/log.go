@@ -97,9 +97,6 @@ func (h *handler) lateWords(problem error) string {
 	return words + "; `git config " + key + " 4s` gives it more time"
 }
 
-// largestLog is the size in bytes at which the log is rotated.
-const largestLog = 1 << 20
-
 // entry is one line of the log.
 type entry struct {
 	Time    time.Time `json:"time"`
@@ -111,6 +108,7 @@ type entry struct {
 // log appends a line to <git dir>/checkpoint/agent.log. Errors are ignored: there is nobody
 // to tell.
 func log(file string, e entry) {
+	const largestLog = 1 << 20 // the size in bytes at which the log is rotated
 	if info, err := os.Stat(file); err == nil && info.Size() > largestLog {
 		os.Rename(file, file+".1") //nolint:errcheck // it grows on then
 	}

@@ -10,9 +10,6 @@ import (
 	"git-checkpoint/internal/verb/inspect"
 )
 
-// sourceFork is the source of a conversation that begins as a copy of another one.
-const sourceFork = "fork"
-
 // mostOrigins is how many of the newest steps are searched for the one that has the files as they
 // are now.
 const mostOrigins = 50
@@ -21,6 +18,7 @@ const mostOrigins = 50
 // continues another one: the newest step of the other session that has the files as they are now.
 // It is nil if there is none.
 func (h *handler) origin(ctx context.Context) *checkpoint.Found {
+	const sourceFork = "fork" // the source of a conversation that begins as a copy of another one
 	session := h.c.Origin
 	if session == "" && h.e.Source == sourceFork {
 		session = h.copied()

@@ -16,6 +16,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Chat says how a conversation goes on from the end of an earlier turn: as a new one, beside the
@@ -287,11 +288,7 @@ func linesOf(r io.Reader) func(yield func([]byte, error) bool) {
 
 // Filled returns words with texts in place of their names in braces.
 func Filled(words []string, texts map[string]string) []string {
-	filled := make([]string, len(words))
-	for i, word := range words {
-		filled[i] = replaced(word, texts)
-	}
-	return filled
+	return gather.List(words, func(word string) string { return replaced(word, texts) })
 }
 
 func replaced(text string, texts map[string]string) string {

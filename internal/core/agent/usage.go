@@ -169,11 +169,9 @@ func (u Usage) request(line gjson.Result) (string, request) {
 	return id, request{model: strings.TrimSpace(printable(short(line, u.Model))), tokens: t}
 }
 
-// mostTokens is the most tokens that a request can plausibly use.
-const mostTokens = 1 << 40
-
 // count returns a number of tokens; 0 for anything else.
 func count(v gjson.Result) int64 {
+	const mostTokens = 1 << 40 // the most tokens that a request can plausibly use
 	if v.Type != gjson.Number || !(v.Num > 0 && v.Num <= mostTokens) {
 		return 0
 	}

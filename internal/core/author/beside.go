@@ -17,11 +17,9 @@ type Beside struct {
 	Files   []string // that it changed since the session that asks began; sorted
 }
 
-// liveFor is how long a worker that has no prompt counts as present.
-const liveFor = 30 * time.Minute
-
 // Beside returns the workers of other sessions that are present, the last one first.
 func (w *Work) Beside(session name.Session, now time.Time) (all []Beside) {
+	const liveFor = 30 * time.Minute // how long a worker that has no prompt counts as present
 	began := 0
 	if s := w.Sessions[session]; s != nil {
 		began = s.Began

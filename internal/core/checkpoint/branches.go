@@ -238,12 +238,10 @@ func (s *Service) isHere(ctx context.Context, active name.Session) bool {
 	return s.Renamed(ctx, st) || !ofAgent && s.madeOn(ctx, branch, st.Checkpoints()...)
 }
 
-// liveFor is how long after its last event a conversation counts as live that has not ended.
-const liveFor = time.Hour
-
 // isLive reports whether a conversation with an agent is at work here in a session, on whatever branch it
 // has switched to. Hooks remember that.
 func (s *Service) isLive(session name.Session) bool {
+	const liveFor = time.Hour // how long after its last event a conversation counts as live that has not ended
 	dir := s.memory("agents")
 	files, _ := os.ReadDir(dir) //nolint:errcheck // no agent was here
 	for _, file := range files {

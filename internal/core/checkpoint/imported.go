@@ -41,6 +41,7 @@ type ImportedFrom struct {
 // importTrailers returns the trailers for an event that names a checkpoint that was imported, joins a line or stands on HEAD, or nil. They
 // come from the record, so that they outlive the journal.
 func importTrailers(r *record.Record) []journal.Trailer {
+	const longestImport = 4096 // the most bytes that the trailers of an imported checkpoint may have together
 	if head, joins := record.Joins.Of(r.Extra); joins && head != "" {
 		return []journal.Trailer{{Key: journal.TrailerJoins, Value: string(head)}}
 	}
@@ -62,17 +63,12 @@ func importTrailers(r *record.Record) []journal.Trailer {
 // is empty, too long, no UTF-8 or has control characters cannot be typed as a name, so it is not
 // kept.
 func DocumentTrailer(key, said string) []journal.Trailer {
+	const longestOwnID = 200 // the most bytes that another system's id may have
 	if said == "" || len(said) > longestOwnID || !utf8.ValidString(said) || strings.ContainsFunc(said, unicode.IsControl) {
 		return nil
 	}
 	return []journal.Trailer{{Key: key, Value: said}}
 }
-
-// longestImport is the most bytes that the trailers of an imported checkpoint may have together.
-const longestImport = 4096
-
-// longestOwnID is the most bytes that another system's id may have.
-const longestOwnID = 200
 
 // OwnerOf returns what the documents of a session call it: the Document-Session trailer of the
 // newest checkpoint that has one. It returns "" when none has.

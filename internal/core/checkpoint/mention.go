@@ -52,9 +52,6 @@ func LabelledBy(rec *record.Record) Labelled {
 	return Labelled{ID: rec.ID, Label: rec.Label, Mention: MentionOf(rec)}
 }
 
-// mentionWidth is how many characters of a message are repeated where a checkpoint is mentioned.
-const mentionWidth = 60
-
 // MentionOf returns how the checkpoint of a record is mentioned.
 func MentionOf(r *record.Record) Mention {
 	m := Mention{Name: CalledOf(r), At: r.CreatedAt}
@@ -71,6 +68,7 @@ func MentionOf(r *record.Record) Mention {
 
 // String returns the name with the message in quotes, or with what changed in parentheses.
 func (m Mention) String() string {
+	const mentionWidth = 60 // how many characters of a message are repeated where a checkpoint is mentioned
 	switch {
 	case m.Message != "":
 		return m.Name + ` "` + name.Clip(m.Message, mentionWidth) + `"` + m.Note

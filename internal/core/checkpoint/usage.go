@@ -19,9 +19,6 @@ type Spending struct {
 	Price *float64 `json:"price,omitempty"`
 }
 
-// perPrice is how many tokens a price in the settings is for.
-const perPrice = 1e6
-
 // UsageOf returns what the record says that its turn used, or nil.
 func (s *Service) UsageOf(rec *record.Record) *Spending {
 	by, _ := rec.Agent()
@@ -30,6 +27,7 @@ func (s *Service) UsageOf(rec *record.Record) *Spending {
 
 // Priced adds the price.
 func (s *Service) Priced(u *record.Usage) *Spending {
+	const perPrice = 1e6 // how many tokens a price in the settings is for
 	if u == nil || u.Tokens == (record.Tokens{}) {
 		return nil
 	}

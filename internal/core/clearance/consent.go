@@ -92,6 +92,7 @@ func consent(ctx context.Context, s *checkpoint.Service, what Sending) error {
 // the name of the remote for messages. If somebody agreed to it, or there is none,
 // FirstTime.Any is false.
 func Foresee(ctx context.Context, s *checkpoint.Service, remote string, to *Destination) (FirstTime, error) {
+	const allKeys = 4 // the number of different keys
 	first := FirstTime{To: remote}
 	if to.URL != remote {
 		first.To += " (" + to.URL + ")"
@@ -107,9 +108,6 @@ func Foresee(ctx context.Context, s *checkpoint.Service, remote string, to *Dest
 	}
 	return first, err
 }
-
-// allKeys is the number of different keys.
-const allKeys = 4
 
 // ToFile is the gate for checkpoints that leave as a file: it may go to anybody. It passes what is sent through
 // the scan, and returns whether something private is in it, so that the file must be readable by its owner

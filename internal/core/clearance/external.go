@@ -174,16 +174,11 @@ func (l leak) of(dir string, count int) (int, bool) {
 
 // finding is what is remembered of an entry.
 func (l leak) finding(fingerprints *guard.Scanner) guard.Finding {
-	return fingerprints.Finding(l.rule(), max(l.StartLine, 1), []byte(l.Secret))
+	rule := "secret" // for a name with characters that would break the file of verdicts
+	if ruleName().MatchString(l.RuleID) {
+		rule = l.RuleID
+	}
+	return fingerprints.Finding(rule, max(l.StartLine, 1), []byte(l.Secret))
 }
 
 var ruleName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
-
-// rule returns the name of the scanner's rule, or "secret" if the name has characters that
-// would break the file of verdicts.
-func (l leak) rule() string {
-	if ruleName().MatchString(l.RuleID) {
-		return l.RuleID
-	}
-	return "secret"
-}

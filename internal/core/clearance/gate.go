@@ -150,12 +150,10 @@ func stop(ctx context.Context, s *checkpoint.Service, what Sending, stopped []Fo
 	return refused
 }
 
-// maxWays is for how many files waysOut names commands.
-const maxWays = 3
-
 // waysOut returns hints with commands that can be pasted, each once. removes begins the one that removes a finding from
 // checkpoints; empty: it is in none.
 func waysOut(stopped []Found, removes string) []string {
+	const maxWays = 3 // for how many files waysOut names commands
 	var hints, targets []string
 	add := func(hint string) {
 		if !slices.Contains(hints, hint) {
@@ -204,9 +202,6 @@ func isPasteable(path string) bool {
 	return path != "" && utf8.ValidString(path) && !strings.ContainsFunc(path, unicode.IsControl)
 }
 
-// maxHolders bounds how many checkpoints are searched for the one with a finding.
-const maxHolders = 1000
-
 // inHistory names the place of an object that no checkpoint holds, but the commits that are sent
 // with it.
 const inHistory = "commits that the checkpoints are based on"
@@ -230,6 +225,7 @@ func (h held) String() string {
 
 // holder finds the oldest checkpoint that holds the object.
 func holder(ctx context.Context, s *checkpoint.Service, f Found, labels []Holder) held {
+	const maxHolders = 1000 // bounds how many checkpoints are searched for the one with a finding
 	for i, l := range labels[:min(len(labels), maxHolders)] {
 		commit := l.Commit
 		record, err := s.Store.RecordCommit(ctx, commit)

@@ -15,6 +15,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/lfs"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Secret is one finding in the answer of `guard`. The value of the secret is not in it.
@@ -120,9 +121,7 @@ func markPublic(ctx context.Context, s *checkpoint.Service, secrets []Secret, fi
 			heads = append(heads, c.Parents[0])
 		}
 	}
-	for _, r := range refs {
-		remote = append(remote, r.OID)
-	}
+	remote = append(remote, gather.List(refs, func(r git.RefValue) name.OID { return r.OID })...)
 	// The newest commits that both have: a head that is not listed, and what is at the boundary.
 	res, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"rev-list", "--boundary", "--ignore-missing", "--stdin"}, Stdin: git.Revisions(heads, remote)})
 	if err != nil {
@@ -299,9 +298,5 @@ type Rule struct {
 
 // Rules returns the built-in rules.
 func Rules() []Rule {
-	var out []Rule
-	for _, r := range guard.Rules() {
-		out = append(out, Rule{r.ID, r.What, r.Source})
-	}
-	return out
+	return gather.List(guard.Rules(), func(r guard.Rule) Rule { return Rule{r.ID, r.What, r.Source} })
 }

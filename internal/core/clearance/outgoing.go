@@ -14,6 +14,7 @@ import (
 	"git-checkpoint/internal/core/guard"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // met is an object with the path at which it was seen first.
@@ -95,10 +96,7 @@ func (sc *Scanner) scanObjects(ctx context.Context, report *Report, objects []me
 		}
 		return known
 	})
-	specs := make([]string, len(open))
-	for i, one := range open {
-		specs[i] = string(one.oid)
-	}
+	specs := gather.List(open, func(one met) string { return string(one.oid) })
 	infos := make([]git.Object, len(open))
 	err := sc.repo.Objects.Batch().Info(ctx, specs, func(i int, o git.Object, err error) error {
 		if err == nil && o.Size <= longest {

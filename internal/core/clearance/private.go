@@ -15,6 +15,7 @@ import (
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Kind says why a file of a checkpoint is private.
@@ -189,10 +190,7 @@ func commitOf(ctx context.Context, s *checkpoint.Service, commit name.OID) (c gi
 // assume-unchanged, and of those that are skip-worktree the ones that are present. A sparse checkout in
 // force leaves the bit only where the file is absent.
 func HiddenPaths(assumed, skipped, present []string) map[string]bool {
-	out := map[string]bool{}
-	for _, path := range assumed {
-		out[path] = true
-	}
+	out := gather.SetOf(assumed)
 	for _, path := range present {
 		if slices.Contains(skipped, path) {
 			out[path] = true
@@ -237,11 +235,9 @@ func (p *Private) count() string {
 	return strings.Join(parts[:last], ", ") + " and " + parts[last]
 }
 
-// maxNamed bounds how many files of a kind a refusal or a question lists.
-const maxNamed = 20
-
 // Named returns lines that name the first files of each kind and say how many more there are.
 func (p *Private) Named() (lines []string) {
+	const maxNamed = 20 // bounds how many files of a kind a refusal or a question lists
 	for k, said := range kinds {
 		lines = append(lines, render.First(p.Files(Kind(k)), maxNamed, "… and %d more"+said.mark, func(file string) string { return inOneLine(file) + said.mark })...)
 	}

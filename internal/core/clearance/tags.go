@@ -116,9 +116,6 @@ func secrets(ctx context.Context, s *checkpoint.Service, seen **verdicts, commit
 // maxObjects bounds what is scanned for a tag: somebody waits for the step.
 const maxObjects = 20_000
 
-// maxUnsent is how many commits below a checkpoint are looked at.
-const maxUnsent = 100
-
 // heldByUser returns what the remote-tracking refs and the tags of the user name.
 func heldByUser(ctx context.Context, s *checkpoint.Service) (held []name.OID, err error) {
 	refs, err := s.Repo.Refs.List(ctx, "refs/remotes/", "refs/tags/")
@@ -133,6 +130,7 @@ func heldByUser(ctx context.Context, s *checkpoint.Service) (held []name.OID, er
 // unsent returns what the newest commits up to HEAD's bring that held does not reach, maxObjects and those of one commit at
 // the most. It also reports whether one of them is a checkpoint: HEAD may be detached at one.
 func unsent(ctx context.Context, s *checkpoint.Service, from, held []name.OID) (objects []met, below bool, err error) {
+	const maxUnsent = 100 // how many commits below a checkpoint are looked at
 	if len(from) == 0 {
 		return nil, false, nil
 	}

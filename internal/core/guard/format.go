@@ -98,11 +98,9 @@ var parts = strings.NewReplacer("{uuid}", uuid, "{hex}", "[0-9a-f]", "{an}", "[A
 
 const uuid = `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`
 
-// sure is the length of a prefix that no ordinary text has, in bytes.
-const sure = 5
-
 // isToken checks what follows the prefix of a token.
 func isToken(m match) bool {
+	const sure = 5 // the length of a prefix that no ordinary text has, in bytes
 	body := m.secret[min(m.prefix, len(m.secret)-1):]
 	if entropy(body) < 2.8 || isPlaceholder(m.secret) {
 		return false

@@ -3,6 +3,7 @@ package guard
 // Redact returns the text with each secret replaced by [secret: <rule>], and the rules that
 // matched. It has no bounds, so it is meant for short texts such as messages.
 func Redact(text string) (redacted string, found []string) {
+	const rounds = 4 // bounds how often a text is searched again after a replacement
 	scanner := New(nil, nil)
 	out := []byte(text)
 	// What is left may look like another secret.
@@ -20,9 +21,6 @@ func Redact(text string) (redacted string, found []string) {
 	}
 	return string(out), found
 }
-
-// rounds bounds how often a text is searched again after a replacement.
-const rounds = 4
 
 // Replace returns content with some of its secrets replaced, and how many. pick returns the
 // new text for a finding, or false to keep it. In a string of JSON, the new text is encoded

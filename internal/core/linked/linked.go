@@ -266,11 +266,9 @@ func Locked(s *checkpoint.Service, dir string) bool {
 	})
 }
 
-// lately is how long Gone speaks of a worktree.
-const lately = 7 * 24 * time.Hour
-
 // Gone says how to find the linked worktrees in which agents worked lately and that are gone; "" if there are none.
 func Gone(ctx context.Context, s *checkpoint.Service) string {
+	const lately = 7 * 24 * time.Hour // how long Gone speaks of a worktree
 	states, err := s.States(ctx, "")
 	if err != nil {
 		return "" // other commands say so

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"git-checkpoint/internal/sys/gather"
 )
 
 // evaluation holds the variables of resumeScope. They depend on each other and are set in this
@@ -63,9 +65,7 @@ func (e *evaluation) steps(s Situation) {
 		return cmp.Or(called, "step "+strconv.Itoa(n))
 	}
 	done, left := make([]any, 0, len(s.Live)), []any{}
-	for _, n := range slices.Compact(slices.Sorted(slices.Values(s.Live))) {
-		done = append(done, name(n))
-	}
+	done = append(done, gather.List(slices.Compact(slices.Sorted(slices.Values(s.Live))), func(n int) any { return name(n) })...)
 	for _, step := range e.d.Steps.List {
 		if !slices.Contains(s.Live, step.Number) && !slices.Contains(s.Skipped, step.Number) {
 			left = append(left, name(step.Number))
@@ -121,11 +121,7 @@ func (l Items) MarshalJSON() ([]byte, error) { return encode(l.Last(len(l))), ni
 // raws encodes each item of a list as JSON.
 func raws(v any) []json.RawMessage {
 	items := asItems(v)
-	result := make([]json.RawMessage, len(items))
-	for i, item := range items {
-		result[i] = encode(item)
-	}
-	return result
+	return gather.List(items, encode)
 }
 
 // count converts a value to a number of things, 0 if it is not a non-negative number.

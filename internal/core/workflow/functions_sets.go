@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"git-checkpoint/internal/sys/gather"
 )
 
 // asList returns v as a list. An absent value is the empty list; any other value is an error.
@@ -20,11 +22,7 @@ func asList(v any) ([]any, error) {
 // set indexes items by their identity, so that membership can be tested without comparing each
 // pair.
 func set(items []any) map[string]bool {
-	s := make(map[string]bool, len(items))
-	for _, item := range items {
-		s[identity(item)] = true
-	}
-	return s
+	return gather.Set(items, identity)
 }
 
 // in is the operator "in": it looks up an item in a list, or a member name in an object. Text is
@@ -68,11 +66,7 @@ func concat(lists ...[]any) []any { return append([]any{}, slices.Concat(lists..
 // among returns those items of a, each once, that b has, or those that it lacks.
 func among(a, b []any, has bool) []any {
 	known, result := set(b), []any{}
-	for _, item := range union(a) {
-		if known[identity(item)] == has {
-			result = append(result, item)
-		}
-	}
+	result = append(result, gather.Those(union(a), func(item any) bool { return known[identity(item)] == has })...)
 	return result
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr/types"
+
+	"git-checkpoint/internal/sys/gather"
 )
 
 // messageVariables lists the variables that templates of messages may use.
@@ -80,9 +82,5 @@ func plain(v any) any {
 
 // listOf converts a list to one that expressions can use.
 func listOf[T any](from []T) []any {
-	items := make([]any, len(from))
-	for i, item := range from {
-		items[i] = item
-	}
-	return items
+	return gather.List(from, func(item T) any { return item })
 }

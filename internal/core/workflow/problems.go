@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Problem is one error in a definition. Its JSON is part of what `workflow check` prints.
@@ -26,10 +28,7 @@ type DefinitionError struct {
 
 // Error returns one line per problem in the form that compilers use: source:line: member: text.
 func (e *DefinitionError) Error() string {
-	lines := make([]string, len(e.Problems))
-	for i, p := range e.Problems {
-		lines[i] = fmt.Sprintf("%s:%d: %s", e.Source, p.Line, p)
-	}
+	lines := gather.List(e.Problems, func(p Problem) string { return fmt.Sprintf("%s:%d: %s", e.Source, p.Line, p) })
 	return strings.Join(lines, "\n")
 }
 
@@ -44,11 +43,9 @@ func (p Problem) String() string {
 // problems collects errors by member. Parse sets their lines at the end.
 type problems []Problem
 
-// maxProblems limits the list; a definition with so many errors is probably not a definition.
-const maxProblems = 50
-
 // add appends an error unless the list is full.
 func (p *problems) add(member, format string, args ...any) {
+	const maxProblems = 50 // limits the list; a definition with so many errors is probably not a definition
 	if len(*p) < maxProblems {
 		*p = append(*p, Problem{Member: member, Text: fmt.Sprintf(format, args...)})
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Action is what resume does: go on, ask first, or refuse.
@@ -112,11 +114,9 @@ func (d *Definition) Files(state json.RawMessage) []FileRef {
 	return found
 }
 
-// maxFiles limits how many files a caller has to look for.
-const maxFiles = 1000
-
 // filesIn appends every non-empty text inside v to found.
 func filesIn(found []FileRef, path string, v any) []FileRef {
+	const maxFiles = 1000 // limits how many files a caller has to look for
 	if len(found) >= maxFiles {
 		return found
 	}
@@ -218,11 +218,7 @@ func unmet(v any) (names []string, some bool) {
 	case bool:
 		return nil, !v
 	case map[string]any:
-		for _, name := range sortedKeys(v) {
-			if v[name] == false {
-				names = append(names, name)
-			}
-		}
+		names = append(names, gather.Those(sortedKeys(v), func(name string) bool { return v[name] == false })...)
 	case []any:
 		for _, item := range v {
 			if object, ok := item.(map[string]any); ok && object["met"] == false {

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"git-checkpoint/internal/sys/gather"
 )
 
 // maxSaid is the number of bytes of one value that a message shows.
@@ -77,11 +79,7 @@ func exact(v any) any {
 	case float64:
 		return json.RawMessage(digitsOf(v))
 	case []any:
-		items := make([]any, len(v))
-		for i, item := range v {
-			items[i] = exact(item)
-		}
-		return items
+		return gather.List(v, exact)
 	case map[string]any:
 		members := make(map[string]any, len(v))
 		for name, member := range v {

@@ -9,6 +9,7 @@ import (
 	"hash/maphash"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Places in the table of texts of the members that are read one by one.
@@ -66,11 +67,7 @@ func (l *Log) open(i int32) *Event {
 
 // parents returns the commit ids of a node's parents.
 func (l *Log) parents(i int32) []name.OID {
-	var oids []name.OID
-	for _, p := range l.edges.of(i) {
-		oids = append(oids, l.oid(p))
-	}
-	return oids
+	return gather.List(l.edges.of(i), func(p int32) name.OID { return l.oid(p) })
 }
 
 // checkpoint returns the id of the checkpoint that a node introduces, or "".

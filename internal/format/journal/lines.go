@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Former is an id that a worktree had before, and the tip that the journal had when it got another one.
@@ -223,10 +224,7 @@ func (s *State) Heads() (heads []*Entry) {
 	if s.fold == nil {
 		return nil
 	}
-	for _, x := range s.fold.heads() {
-		heads = append(heads, s.At(int(x)))
-	}
-	return heads
+	return gather.List(s.fold.heads(), func(x int32) *Entry { return s.At(int(x)) })
 }
 
 // Held returns, by place, what no prune takes: the heads of a session, and where worktrees stand that wrote an event since a time.

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"git-checkpoint/internal/sys/gather"
 )
 
 // OID is a git object id: 40 (SHA-1) or 64 (SHA-256) lower-case hex digits. An empty OID stands for
@@ -30,11 +32,7 @@ func ParseOID(s string) (OID, error) {
 
 // All converts a list of names from one type to another.
 func All[To, From ~string](list []From) []To {
-	out := make([]To, len(list))
-	for i, n := range list {
-		out[i] = To(n)
-	}
-	return out
+	return gather.List(list, func(n From) To { return To(n) })
 }
 
 // NotedOID returns the object that a path in a notes tree stands for: git fans those trees out into

@@ -32,9 +32,6 @@ type Change struct {
 	Old, New json.RawMessage // nil: none
 }
 
-// root is the gjson path of a whole document.
-const root = "@this"
-
 // Limits of a diff of hostile documents. maxDiff is the total length of all paths, in bytes.
 // maxParts is the number of members or elements of one value; a larger value is compared as a
 // whole.
@@ -77,6 +74,7 @@ type differ struct {
 }
 
 func (d *differ) add(path string, op Op, old, new []byte) {
+	const root = "@this" // the gjson path of a whole document
 	if path == "" {
 		path = root
 	}

@@ -9,9 +9,6 @@ import (
 
 // This file finds, of the objects in an array that have no id, those that became another one.
 
-// maxAlike bounds the comparisons of members in one array, as somebody else may have written it.
-const maxAlike = 1 << 20
-
 // maxWords is the length of the longest text, in bytes, of which words are compared.
 const maxWords = 1000
 
@@ -59,6 +56,7 @@ const leastAlike = 334
 // pairs returns the couples that are alike, the most alike first. It returns none if
 // comparing them would take too long.
 func pairs(old, new []trait) (found []couple) {
+	const maxAlike = 1 << 20 // bounds the comparisons of members in one array, as somebody else may have written it
 	cost := 0
 	for _, n := range new {
 		cost += len(old) * (len(n.members) + 1)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"git-checkpoint/internal/sys/gather"
 )
 
 // array compares two arrays, by the first id member that works for both, else by value. An empty
@@ -81,19 +83,9 @@ func queryValue(id []byte) (string, bool) {
 // byID compares two arrays by the ids of their elements.
 func (d *differ) byID(path string, old, new []byte, from, to ids) {
 	var parts, queries []string
-	for _, id := range from.order {
-		if !bytes.Equal(from.items[id], to.items[id]) {
-			queries = append(queries, id)
-		}
-	}
-	for _, id := range to.order {
-		if from.items[id] == nil {
-			queries = append(queries, id)
-		}
-	}
-	for _, id := range queries {
-		parts = append(parts, "#("+from.member+"=="+id+")")
-	}
+	queries = append(queries, gather.Those(from.order, func(id string) bool { return !bytes.Equal(from.items[id], to.items[id]) })...)
+	queries = append(queries, gather.Those(to.order, func(id string) bool { return from.items[id] == nil })...)
+	parts = append(parts, gather.List(queries, func(id string) string { return "#(" + from.member + "==" + id + ")" })...)
 	if !d.canName(path, parts) {
 		d.whole(path, old, new)
 		return
@@ -127,9 +119,7 @@ func (d *differ) byValue(path string, old, new []byte, was, is [][]byte) {
 		}
 		parts = append(parts, strconv.Itoa(at))
 	}
-	for _, j := range come {
-		parts = append(parts, strconv.Itoa(j))
-	}
+	parts = append(parts, gather.List(come, strconv.Itoa)...)
 	if !d.canName(path, parts) {
 		d.whole(path, old, new)
 		return

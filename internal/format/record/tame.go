@@ -18,9 +18,6 @@ const (
 	maxValue   = 256
 )
 
-// indent is inserted before a line that git or ParseMessage would misinterpret.
-const indent = "    "
-
 // special matches the beginning of such lines: scissors, the divider before a patch ("---"), the
 // armor of a signature ("-----BEGIN"), a signature header, and our own trailers and headings.
 var special = sync.OnceValue(func() *regexp.Regexp {
@@ -30,6 +27,7 @@ var special = sync.OnceValue(func() *regexp.Regexp {
 // paragraphs returns a message that is safe in a commit: without control characters, without
 // special lines, and without blank lines at either end.
 func paragraphs(message string) string {
+	const indent = "    " // inserted before a line that git or ParseMessage would misinterpret
 	text := tame(clip(message, maxMessage))
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

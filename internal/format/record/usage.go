@@ -32,11 +32,9 @@ type Usage struct {
 	Models map[string]Tokens `json:"models"`
 }
 
-// mostModels bounds the models of which the tokens are told apart.
-const mostModels = 64
-
 // Add adds what requests to a model used. An empty name is a model that is not known.
 func (u *Usage) Add(model string, t Tokens) {
+	const mostModels = 64 // bounds the models of which the tokens are told apart
 	if t == (Tokens{}) {
 		return
 	}

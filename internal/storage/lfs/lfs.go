@@ -23,6 +23,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Pointer is what a pointer file says.
@@ -162,10 +163,7 @@ type Named struct {
 // Of returns the pointers among blobs, which are given with a path each, in that order. Missing
 // blobs are skipped.
 func Of(ctx context.Context, repo *git.Repo, blobs []Named) ([]Named, error) {
-	specs := make([]string, len(blobs))
-	for i, b := range blobs {
-		specs[i] = string(b.Blob)
-	}
+	specs := gather.List(blobs, func(b Named) string { return string(b.Blob) })
 	var small []Named
 	err := repo.Objects.Batch().Info(ctx, specs, func(i int, o git.Object, err error) error {
 		if err == nil && o.Type == "blob" && o.Size < MaxPointer {
@@ -176,10 +174,7 @@ func Of(ctx context.Context, repo *git.Repo, blobs []Named) ([]Named, error) {
 	if err != nil {
 		return nil, err
 	}
-	var pointers []string
-	for _, b := range small {
-		pointers = append(pointers, string(b.Blob))
-	}
+	pointers := gather.List(small, func(b Named) string { return string(b.Blob) })
 	var out []Named
 	err = repo.Objects.Batch().Objects(ctx, pointers, func(i int, o git.Object, err error) error {
 		if err != nil {
@@ -236,10 +231,7 @@ func Count(named []Named) string {
 // Paths returns the first few paths of some pointers, for a message.
 func Paths(named []Named) string {
 	const most = 5
-	var paths []string
-	for _, n := range named[:min(len(named), most)] {
-		paths = append(paths, strconv.Quote(name.Clip(n.Path, name.Said)))
-	}
+	paths := gather.List(named[:min(len(named), most)], func(n Named) string { return strconv.Quote(name.Clip(n.Path, name.Said)) })
 	if len(named) > most {
 		paths = append(paths, "…")
 	}

@@ -20,14 +20,12 @@ import (
 	"git-checkpoint/internal/storage/lfs"
 	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/storage/worktree"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // together is how many objects are requested at once. It is large enough to keep git busy, and
 // small enough that what was read does not fill the memory.
 const together = 1024
-
-// maxPlaces is the most damaged places that are reported of one tree.
-const maxPlaces = 20
 
 // Deep reads every object below checkpoints. Checkpoints share most objects, so it remembers what
 // it has read, and reads each object once for all checkpoints of a run.
@@ -160,12 +158,7 @@ func (d *Deep) checkBlobs(ctx context.Context, blobs []string, enough int) ([]st
 // checkHeads reads the commits that HEAD was at, because `rollback --branch` goes there. What is
 // below them is the user's history, which `git fsck` proves.
 func (d *Deep) checkHeads(ctx context.Context, heads []name.OID) error {
-	var some []string
-	for _, oid := range heads {
-		if oid != "" && d.first(oid) {
-			some = append(some, string(oid))
-		}
-	}
+	some := gather.List(gather.Those(heads, func(oid name.OID) bool { return oid != "" && d.first(oid) }), func(oid name.OID) string { return string(oid) })
 	d.read(len(some))
 	return d.store.Repo.Objects.Batch().Prove(ctx, some, git.MaxObject, func(i int, o git.Object, err error) error {
 		// A missing one is reported by the verdict itself.
@@ -273,6 +266,7 @@ func (d *Deep) isLFS(ctx context.Context, tree name.OID, file string) bool {
 // below returns the damaged objects below a tree. Everything below it has been read already, so the
 // answer can be kept.
 func (d *Deep) below(ctx context.Context, tree name.OID) ([]damagedObject, error) {
+	const maxPlaces = 20 // the most damaged places that are reported of one tree
 	if _, bad := d.bad[tree]; bad {
 		return []damagedObject{{"", tree}}, nil
 	}

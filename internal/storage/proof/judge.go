@@ -17,6 +17,7 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Verdict says what is wrong with one checkpoint.
@@ -178,9 +179,7 @@ func (j *judging) judgeSome(ctx context.Context, some []subjectFacts, give func(
 	var needs []name.OID
 	for i := range some {
 		s.verdicts[i], s.lacks[i] = j.verdictOf(&some[i])
-		for _, n := range s.lacks[i] {
-			needs = append(needs, n.oid)
-		}
+		needs = append(needs, gather.List(s.lacks[i], func(n need) name.OID { return n.oid })...)
 	}
 	s.missing, s.err = j.batch.Missing(ctx, needs)
 	forget(some) // the verdicts have what is still asked for

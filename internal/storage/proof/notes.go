@@ -14,6 +14,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // maxFanout is the most levels of directories in a tree of notes. git uses a few; a hostile tree
@@ -50,10 +51,7 @@ func readNotes(ctx context.Context, s *store.Store, ref name.OID) (*Notes, error
 	}
 	count := 0
 	for level, depth := []directory{{root, ""}}, 0; len(level) > 0 && depth < maxFanout; depth++ {
-		var oids []string
-		for _, d := range level {
-			oids = append(oids, string(d.oid))
-		}
+		oids := gather.List(level, func(d directory) string { return string(d.oid) })
 		var next []directory
 		var lock sync.Mutex
 		err := s.Repo.Objects.ProveInParallel(ctx, oids, git.MaxObject, func(i int, o git.Object, err error) error {

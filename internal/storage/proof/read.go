@@ -15,6 +15,7 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // facts are what was read below one checkpoint commit. They are read in stages: commit, record
@@ -132,10 +133,7 @@ func (j *judging) readFacts(ctx context.Context, subjects []Subject) error {
 // prove requests one object for each of the facts, and calls each with it, in any order. It returns
 // those for which each returned true.
 func (j *judging) prove(ctx context.Context, all []*facts, object func(*facts) name.OID, keep int64, each func(*facts, git.Object, error) bool) ([]*facts, error) {
-	oids := make([]string, len(all))
-	for i, f := range all {
-		oids[i] = string(object(f))
-	}
+	oids := gather.List(all, func(f *facts) string { return string(object(f)) })
 	var left []*facts
 	err := j.batch.Prove(ctx, oids, keep, func(i int, o git.Object, err error) error {
 		if each(all[i], o, err) {
@@ -219,15 +217,13 @@ func treeFault(err error) (Kind, string) {
 	return TreeGarbled, fmt.Sprintf("garbled: %v", err)
 }
 
-// room is how many bytes of records a reader holds at once, unless one checkpoint needs more.
-const room = 8 << 20
-
 // errRoom says that the records need more memory than room.
 var errRoom = errors.New("no room")
 
 // readRecords reads the records of checkpoints. A damaged record is read as far as possible, to
 // report what is wrong with it. The error is errRoom if several need more memory than room.
 func (j *judging) readRecords(ctx context.Context, some []subjectFacts) error {
+	const room = 8 << 20 // how many bytes of records a reader holds at once, unless one checkpoint needs more
 	var all []*facts
 	var oids []string
 	for i := range some {

@@ -10,9 +10,6 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// maxIDs is how many ids one command line has.
-const maxIDs = 400
-
 // Endpoint is where git-lfs sends content. If no key names one, it is that of the push address.
 type Endpoint struct {
 	URL       string
@@ -69,6 +66,7 @@ func (r *Remote) lfsConfig(ctx context.Context) map[string]string {
 // PushLFS has git-lfs upload content by its ids, which are SHA-256, to the endpoint of LFSEndpoint. It sends
 // nothing that is there already.
 func (r *Remote) PushLFS(ctx context.Context, to Endpoint, ids []string) error {
+	const maxIDs = 400 // how many ids one command line has
 	at, err := r.lfsAddress(ctx)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Update is one ref to send. An empty New deletes the ref.
@@ -102,10 +103,7 @@ func (r *Remote) untrack(ctx context.Context) {
 		return
 	}
 	tracked, _ := r.Repo.Refs.List(ctx, "refs/remotes/"+r.Name+"/"+below)
-	var gone []git.Update
-	for _, ref := range tracked {
-		gone = append(gone, git.Update{Ref: ref.Ref, Old: ref.OID})
-	}
+	gone := gather.List(tracked, func(ref git.RefValue) git.Update { return git.Update{Ref: ref.Ref, Old: ref.OID} })
 	_ = r.Repo.Refs.Update(ctx, gone)
 }
 

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // harmless are the rules of git fsck that this program demotes to warnings: a rollback writes what
@@ -39,9 +40,7 @@ var hardened = sync.OnceValue(func() []string {
 		"fetch.fsckObjects=true", "transfer.fsckObjects=true", "fetch.fsck.hasDotgit=error", "fetch.fsck.hasDotdot=error",
 		"fetch.fsck.hasDot=error", "fetch.fsck.fullPathname=error", "fetch.fsck.emptyName=error",
 	}
-	for _, rule := range harmless {
-		config = append(config, "fetch.fsck."+rule+"=warn")
-	}
+	config = append(config, gather.List(harmless, func(rule string) string { return "fetch.fsck." + rule + "=warn" })...)
 	return config
 })
 

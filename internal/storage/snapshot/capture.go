@@ -17,6 +17,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // capturer makes captures.
@@ -58,12 +59,7 @@ func (s *capturer) captureOnce(ctx context.Context, rules Rules) (*Capture, erro
 		return nil, err
 	}
 	keep := func() error { return s.writeTree(ctx, private, files, c) }
-	unseen := 0
-	for _, f := range files {
-		if f.seen.oid == "" {
-			unseen++
-		}
-	}
+	unseen := gather.Count(files, func(f candidate) bool { return f.seen.oid == "" })
 	lowerGOGC(unseen, 20)
 	if unseen >= packFrom {
 		err = s.repo.Objects.InPacks(ctx, keep)

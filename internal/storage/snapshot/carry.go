@@ -14,6 +14,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/worktree"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Heads are the commits of HEAD that decide what is staged after a restore. An empty id stands for a
@@ -317,11 +318,7 @@ func (s *indexCarrier) carriedIndex(ctx context.Context, all []carried, index, n
 	}
 	flags := func(then, now []string, also map[string]bool) []string {
 		kept := slices.DeleteFunc(slices.Clone(then), func(p string) bool { return !ours[p] && !also[p] })
-		for _, p := range now {
-			if !ours[p] && !gone[p] && !also[p] {
-				kept = append(kept, p)
-			}
-		}
+		kept = append(kept, gather.Those(now, func(p string) bool { return !ours[p] && !gone[p] && !also[p] })...)
 		slices.Sort(kept)
 		return kept
 	}
@@ -332,11 +329,5 @@ func (s *indexCarrier) carriedIndex(ctx context.Context, all []carried, index, n
 // lacking returns the paths of tree that other does not have.
 func (s *indexCarrier) lacking(ctx context.Context, tree, other name.OID) (map[string]bool, error) {
 	changes, err := s.repo.Trees.Diff(ctx, tree, other)
-	gone := map[string]bool{}
-	for _, c := range changes {
-		if c.New.Mode == 0 {
-			gone[c.Path] = true
-		}
-	}
-	return gone, err
+	return gather.Set(gather.Those(changes, func(c git.Change) bool { return c.New.Mode == 0 }), func(c git.Change) string { return c.Path }), err
 }

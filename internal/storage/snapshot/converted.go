@@ -11,6 +11,7 @@ import (
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/worktree"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // conversions is the hashCache of the converted files in one capture.
@@ -73,10 +74,7 @@ func (m *conversions) recall(ctx context.Context, files []candidate, converted m
 
 // remember keeps what files became. A file that is at risk is looked at each time.
 func (m *conversions) remember(files []candidate, entries map[string]git.Entry) {
-	atRisk := map[string]bool{}
-	for _, r := range m.c.AtRisk {
-		atRisk[r.Path] = true
-	}
+	atRisk := gather.Set(m.c.AtRisk, func(r Skip) string { return r.Path })
 	for _, f := range files {
 		e := entries[f.path]
 		now, err := m.shot.files.Lstat(f.path)

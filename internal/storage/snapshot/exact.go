@@ -19,6 +19,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/worktree"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // keepUnchanged checks the files that the index calls unchanged, and adds those to c.Raw that git
@@ -91,10 +92,7 @@ func (s *hasher) convertedMark() string { return filepath.Join(s.dir, "exact") }
 // unaffected returns the files that no attribute applies to. They are marked inOnly: such a file
 // is exact if it has the size of its blob.
 func unaffected(files []candidate, affected []filtered) []filtered {
-	converted := make(map[string]bool, len(affected))
-	for _, f := range affected {
-		converted[f.path] = true
-	}
+	converted := gather.Set(affected, func(f filtered) string { return f.path })
 	var out []filtered
 	for _, f := range files {
 		if !converted[f.path] {
@@ -117,10 +115,7 @@ func (s *hasher) doubtful(ctx context.Context, files []filtered, entries map[str
 			out = append(out, f)
 		}
 	}
-	specs := make([]string, len(plain))
-	for i, f := range plain {
-		specs[i] = string(entries[f.path].OID)
-	}
+	specs := gather.List(plain, func(f filtered) string { return string(entries[f.path].OID) })
 	err := s.repo.Objects.Batch().Info(ctx, specs, func(i int, o git.Object, err error) error {
 		if err != nil || int64(uint32(o.Size)) != plain[i].size {
 			out = append(out, plain[i])

@@ -39,6 +39,7 @@ type hasher struct{ converter }
 // their entries to c.edits. It returns the files that are marked inOnly and that git may still
 // convert; it has not hashed these.
 func (s *hasher) hashPlain(ctx context.Context, files []candidate, c *Capture) (crlf []candidate, err error) {
+	const maxHashed = 4096 // limits how many hashed files a capture remembers, and so its memory
 	hashed := make([]hashedFile, len(files))
 	remember := len(files) <= maxHashed
 	err = git.Each(len(files), func(i int) (err error) {
@@ -87,9 +88,6 @@ type hashedFile struct {
 	crlf  bool // it was left to git, see hashPlain
 	left  bool // it was left out
 }
-
-// maxHashed limits how many hashed files a capture remembers, and so its memory.
-const maxHashed = 4096
 
 // record adds an entry to c.edits. The zero entry is a deletion.
 func (c *Capture) record(p string, e git.Entry) {

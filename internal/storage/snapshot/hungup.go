@@ -3,6 +3,8 @@ package snapshot
 import (
 	"context"
 	"strings"
+
+	"git-checkpoint/internal/sys/gather"
 )
 
 // triedAlone is how many files are tried one by one; each starts a git process and a filter
@@ -21,12 +23,7 @@ func (s *hasher) withoutHungUp(ctx context.Context, index string, files []candid
 	if err != nil {
 		return nil, err
 	}
-	failed := map[string]bool{}
-	for _, f := range affected {
-		if f.filter {
-			failed[f.path] = true
-		}
-	}
+	failed := gather.Set(gather.Those(affected, func(f filtered) bool { return f.filter }), func(f filtered) string { return f.path })
 	if len(failed) <= triedAlone {
 		for p := range failed {
 			failed[p] = s.update(ctx, index, p+"\x00") != nil

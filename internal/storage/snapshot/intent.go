@@ -20,6 +20,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/worktree"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/sys/lockfile"
 )
 
@@ -206,11 +207,7 @@ func (r *Restore) kindBack(i int, o Op) OpKind {
 
 // Paths returns the paths that the restore changes.
 func (r *Restore) Paths() []string {
-	out := make([]string, len(r.intent.Ops))
-	for i, o := range r.intent.Ops {
-		out[i] = o.Path
-	}
-	return out
+	return gather.List(r.intent.Ops, func(o Op) string { return o.Path })
 }
 
 // oldModes returns the permission bits of the files of which nothing else changes, so that Back

@@ -17,6 +17,7 @@ import (
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/worktree"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // nativeScanner reads the directories that hold tracked files and compares the stat data of each
@@ -339,9 +340,6 @@ func differs(a, b fileTime) bool {
 	return a.sec != b.sec || a.nsec != b.nsec && a.nsec != 0 && b.nsec != 0
 }
 
-// askedByName limits how many names are passed to git on the command line.
-const askedByName = 500
-
 // unknown has git apply its ignore rules to the names that the index does not have, and looks for
 // special files in the directories among them.
 func (s *nativeScanner) unknown(ctx context.Context, p *privateIndex, w *walk) error {
@@ -359,12 +357,7 @@ func (s *nativeScanner) unknown(ctx context.Context, p *privateIndex, w *walk) e
 			return err
 		}
 	}
-	var dirs []string
-	for _, n := range w.names {
-		if strings.HasSuffix(n, "/") {
-			dirs = append(dirs, n)
-		}
-	}
+	dirs := gather.Those(w.names, func(n string) bool { return strings.HasSuffix(n, "/") })
 	return s.git.findSpecial(ctx, &w.scan, nil, dirs, w.special)
 }
 
@@ -388,6 +381,7 @@ func (s *nativeScanner) submodules(ctx context.Context, p *privateIndex, scan *S
 // everything. The final slash is removed: with it git does not list a repository inside another
 // repository whose files are tracked here.
 func pathArguments(names []string) []string {
+	const askedByName = 500 // limits how many names are passed to git on the command line
 	total := 0
 	out := make([]string, len(names))
 	for i, n := range names {

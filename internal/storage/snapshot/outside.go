@@ -19,6 +19,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/lfs"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // FilterError says that git could not check out a file that it converts.
@@ -112,9 +113,7 @@ func (s *restorer) provideStaged(ctx context.Context, p *Plan) error {
 	if err != nil {
 		return err
 	}
-	for _, u := range p.Index.Unmerged {
-		changes = append(changes, git.Change{New: u.Entry})
-	}
+	changes = append(changes, gather.List(p.Index.Unmerged, func(u git.Unmerged) git.Change { return git.Change{New: u.Entry} })...)
 	staged := map[string]git.Entry{}
 	for _, c := range changes {
 		staged[string(c.New.OID)] = c.New
@@ -191,6 +190,7 @@ func (s *planner) outsideRisks(ctx context.Context, p *Plan) (map[string]string,
 
 // outsideRisk adds the risk for one file whose stored form is smaller than the file.
 func (s *planner) outsideRisk(ctx context.Context, f filtered, e git.Entry, risks map[string]string) error {
+	const enough = 1 << 20 // how much of a file is compared with its stored form, in bytes
 	blob, err := s.repo.Objects.Batch().Typed(ctx, string(e.OID), "blob")
 	if err != nil {
 		return err
@@ -212,9 +212,6 @@ func (s *planner) outsideRisk(ctx context.Context, f filtered, e git.Entry, risk
 	}
 	return err
 }
-
-// enough is how much of a file is compared with its stored form, in bytes.
-const enough = 1 << 20
 
 // isElsewhere reports whether the content of a file cannot be in its stored form: the stored form
 // does not help to compress the file, and the stored form is much smaller than the file can be

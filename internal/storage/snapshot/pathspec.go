@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // excluded returns the paths that the rules leave out. Ignored ones are among them if the rules ask for some.
@@ -22,10 +23,7 @@ func (s *indexes) excluded(ctx context.Context, private *privateIndex, rules Rul
 		args = slices.Delete(args, 5, 6)
 	}
 	paths, err := s.listBelow(ctx, private, args, rules.Exclude)
-	out := make(map[string]bool, len(paths))
-	for _, p := range paths {
-		out[strings.TrimSuffix(p, "/")] = true
-	}
+	out := gather.Set(paths, func(p string) string { return strings.TrimSuffix(p, "/") })
 	for _, p := range rules.Always {
 		delete(out, p)
 	}
@@ -89,10 +87,7 @@ func (f *specialFinder) asked(specs []string, dir string) (found []string) {
 
 // listForced is the part of ignored for what is asked for by name.
 func (s *chooser) listForced(ctx context.Context, private *privateIndex, rules Rules, nested []string) ([]string, error) {
-	tracked := make(map[string]bool, len(private.entries))
-	for _, e := range private.entries {
-		tracked[e.Path] = true
-	}
+	tracked := gather.Set(private.entries, func(e git.IndexEntry) string { return e.Path })
 	var out []string
 	for _, p := range rules.Force {
 		in := func(dir string) bool { return strings.HasPrefix(p, dir+"/") }

@@ -19,6 +19,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/worktree"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Target describes what a restore brings back. For a rollback it comes from a checkpoint.
@@ -277,10 +278,7 @@ func (s *planner) addRaw(ctx context.Context, p *Plan, at map[string]bool, untou
 // they are too large. In the tree of the capture the staged version stands for such a file, so
 // the trees may be equal although the file differs. It would be lost, so it is a collision.
 func (s *planner) addSkipped(ctx context.Context, p *Plan, at map[string]bool) error {
-	then := map[string]bool{}
-	for _, sk := range p.Target.Skipped {
-		then[strings.TrimSuffix(sk, "/")] = true
-	}
+	then := gather.Set(p.Target.Skipped, func(sk string) string { return strings.TrimSuffix(sk, "/") })
 	for _, sk := range p.Cur.Skipped {
 		if at[sk.Path] || then[sk.Path] || strings.HasSuffix(sk.Path, "/") || p.Scope.Only != nil && !p.Scope.Only(sk.Path) {
 			continue
@@ -476,12 +474,7 @@ func (s *planner) mixIndex(ctx context.Context, p *Plan, now, then *IndexState) 
 	}
 	// A file and a path below it cannot both be in one index. If one of them is out of scope, it
 	// stays and the other one is not brought back.
-	var stay []string
-	for _, c := range changes {
-		if c.New.Mode == 0 && !p.Scope.Only(c.Path) {
-			stay = append(stay, c.Path)
-		}
-	}
+	stay := gather.List(gather.Those(changes, func(c git.Change) bool { return c.New.Mode == 0 && !p.Scope.Only(c.Path) }), func(c git.Change) string { return c.Path })
 	edits := map[string]git.Entry{}
 	for _, c := range changes {
 		if p.Scope.Only(c.Path) && (c.New.Mode == 0 || !slices.ContainsFunc(stay, func(q string) bool { return Covers(q, c.Path) || Covers(c.Path, q) })) {

@@ -14,6 +14,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/worktree"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // putIndex builds the index that the target had, with stat data of the files as they are now, and
@@ -119,10 +120,7 @@ func (s *indexWriter) restoreFlags(ctx context.Context, p *privateIndex, want In
 	if err := p.readState(s.files); err != nil {
 		return err
 	}
-	there := map[string]bool{}
-	for _, e := range p.entries {
-		there[e.Path] = true
-	}
+	there := gather.Set(p.entries, func(e git.IndexEntry) string { return e.Path })
 	for _, f := range []struct {
 		on, off    string
 		have, want []string

@@ -24,6 +24,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/worktree"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // converter finds out what git's conversions do to content on the way between files and blobs.
@@ -148,11 +149,7 @@ type filtered struct {
 }
 
 func pathsOf(files []filtered) []string {
-	out := make([]string, len(files))
-	for i, f := range files {
-		out[i] = f.path
-	}
-	return out
+	return gather.List(files, func(f filtered) string { return f.path })
 }
 
 // affected returns those of files that git converts. Symbolic links are never converted. attrs are

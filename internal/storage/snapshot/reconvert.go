@@ -12,6 +12,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // addConverted adds operations for files that have the same blob on both sides but would be checked
@@ -37,12 +38,7 @@ func (s *planner) addConverted(ctx context.Context, p *Plan, changes []git.Chang
 		return err
 	}
 	defer os.Remove(after) //nolint:errcheck // disposable
-	var differ []string
-	for _, q := range slices.Sorted(maps.Keys(entries)) {
-		if now[q] != then[q] {
-			differ = append(differ, q)
-		}
-	}
+	differ := gather.Those(slices.Sorted(maps.Keys(entries)), func(q string) bool { return now[q] != then[q] })
 	return s.compareSmudged(ctx, after, differ, func(i int, _ []byte, same bool) error { // Stage reports a file that git could not convert
 		if !same {
 			p.rewrite(differ[i], entries[differ[i]])

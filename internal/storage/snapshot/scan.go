@@ -11,6 +11,7 @@ import (
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/worktree"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Scanner finds where the worktree differs from an index. There are two implementations with the
@@ -98,10 +99,7 @@ func (s *gitScanner) Scan(ctx context.Context, private *privateIndex) (Scan, err
 // second, which most builds of git do not compare. For the remaining ones it records unusual
 // permission bits, as the files are looked at anyway.
 func (s *gitScanner) addDoubtful(scan *Scan, private *privateIndex) error {
-	listed := make(map[string]bool, len(scan.Tracked))
-	for _, t := range scan.Tracked {
-		listed[t.Path] = true
-	}
+	listed := gather.Set(scan.Tracked, func(t Tracked) string { return t.Path })
 	looks := make([]lstatResult, len(private.entries))
 	err := git.Each(len(private.entries), func(i int) error {
 		e := private.entries[i]
@@ -259,18 +257,10 @@ func checkIgnore(ctx context.Context, repo *git.Repo, in git.Cmd, paths []string
 	if err != nil && git.ExitCode(err) != 1 { // 1: none is ignored
 		return nil, fmt.Errorf("look up ignore rules: %w", err)
 	}
-	ignored := map[string]bool{}
-	for _, p := range res.Paths() {
-		ignored[p[len("./"):]] = true
-	}
-	return ignored, nil
+	return gather.Set(res.Paths(), func(p string) string { return p[len("./"):] }), nil
 }
 
 // setOf returns a set that has each of paths.
 func setOf(paths []string) map[string]bool {
-	set := make(map[string]bool, len(paths))
-	for _, p := range paths {
-		set[p] = true
-	}
-	return set
+	return gather.SetOf(paths)
 }

@@ -11,6 +11,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/worktree"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // ChangedError says that a file is not the version that was captured, so the restore stops rather
@@ -98,10 +99,7 @@ func (s *preserver) secureConverted(ctx context.Context, p *Plan, files []candid
 	}
 	// A blob is checked out as it is where git only converts files on their way into it.
 	affected = slices.DeleteFunc(affected, func(f filtered) bool { return f.inOnly })
-	var plain []candidate
-	for _, f := range unaffected(files, affected) {
-		plain = append(plain, f.candidate)
-	}
+	plain := gather.List(unaffected(files, affected), func(f filtered) candidate { return f.candidate })
 	if err := s.cleanAgain(ctx, entries); err != nil {
 		return err
 	}

@@ -11,9 +11,6 @@ import (
 	"strings"
 )
 
-// maxSighted is how many names below a directory Sight reads.
-const maxSighted = 20000
-
 // SightGone is the Sight of a path where nothing is.
 const SightGone = "gone"
 
@@ -21,6 +18,7 @@ const SightGone = "gone"
 // a directory, which is a repository inside the worktree, by those of the files in it without .git.
 // No content is read. The text is empty if it is not known, as for a directory with too many names.
 func (s *checkout) Sight(p string) string {
+	const maxSighted = 20000 // how many names below a directory Sight reads
 	p = strings.TrimSuffix(p, "/")
 	info, err := s.files.Lstat(p)
 	switch {

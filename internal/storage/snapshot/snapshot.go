@@ -24,6 +24,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Skip is a path that a rule left out of a capture, or that a capture may not bring back exactly.
@@ -71,11 +72,7 @@ type IndexState struct {
 
 // unmerged returns the paths of Unmerged. A path may be there more than once.
 func (x *IndexState) unmerged() []string {
-	out := make([]string, len(x.Unmerged))
-	for i, u := range x.Unmerged {
-		out[i] = u.Path
-	}
-	return out
+	return gather.List(x.Unmerged, func(u git.Unmerged) string { return u.Path })
 }
 
 // Capture is the worktree at one moment. Worktree.Take makes it; Worktree.Plan and Worktree.Secure

@@ -16,9 +16,6 @@ import (
 	"git-checkpoint/internal/storage/worktree"
 )
 
-// reasonRules is why an ignored file is a collision although it was captured.
-const reasonRules = "ignored by the rules of one side"
-
 // keepIgnored takes deletions out of the plan: of files that no index tracks and that are ignored
 // by the present rules or by those of the target. Files in Target.Wrote are still deleted if they
 // have the content that the rollback wrote. changes are the differences between the two trees.
@@ -69,6 +66,7 @@ func (s *planner) keepIgnored(ctx context.Context, p *Plan, changes []git.Change
 // stands where the target has a directory, or below where the target has a file, cannot stay. It
 // is a collision, unless forced says that the caller captured it in order to replace it.
 func (p *Plan) spare(ignored, forced map[string]bool) {
+	const reasonRules = "ignored by the rules of one side" // why an ignored file is a collision although it was captured
 	if len(ignored) == 0 {
 		return
 	}

@@ -22,12 +22,10 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("%d of the objects needed for this are missing or damaged; the first is %s (%q)", len(e.OIDs), e.OIDs[0], e.Paths[0])
 }
 
-// keptContents limits Plan.contents.
-const keptContents = 64 << 20
-
 // verifyObjects reads every blob that is to be written and compares it with its id, before
 // anything is touched: git itself trusts the content of a loose object. It also fills p.large and p.contents.
 func (s *planner) verifyObjects(ctx context.Context, p *Plan, _ []git.Change) error {
+	const keptContents = 64 << 20 // limits Plan.contents
 	v := &verification{}
 	for _, o := range p.Ops {
 		if oid := o.content(); oid != "" && o.kind() == OpWrite {

@@ -7,6 +7,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // View is the session at the start of an attempt. State and Log are nil for a session that does not
@@ -58,12 +59,8 @@ func (c *Change) check() error {
 	for _, n := range c.Create {
 		ids, oids = append(ids, n.ID), append(oids, n.Commit, n.RecordBlob)
 	}
-	for _, r := range c.Remove {
-		ids = append(ids, r.ID)
-	}
-	for _, n := range c.Notes {
-		oids = append(oids, n.Commit)
-	}
+	ids = append(ids, gather.List(c.Remove, func(r Removal) name.ID { return r.ID })...)
+	oids = append(oids, gather.List(c.Notes, func(n NewNote) name.OID { return n.Commit })...)
 	for _, id := range ids {
 		if _, err := name.ParseID(string(id)); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // notePath returns the path of a note in the notes tree. The fan-out is fixed (2/38, or 2/62
@@ -30,9 +31,7 @@ func (a *attempt) writeNotes(ctx context.Context) error {
 	for _, c := range a.change.Create {
 		changes = append(changes, NewNote{c.Commit, c.RecordBlob})
 	}
-	for _, r := range a.removals {
-		changes = append(changes, NewNote{Commit: r.Commit})
-	}
+	changes = append(changes, gather.List(a.removals, func(r Removal) NewNote { return NewNote{Commit: r.Commit} })...)
 	if len(changes) == 0 {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Regenerate writes lost commits of a journal again, from what the cached journal l has of them. It
@@ -46,9 +47,5 @@ func (s *journals) TrackedJournals(ctx context.Context, session name.Session) ([
 	if err != nil {
 		return nil, err
 	}
-	var tips []name.OID
-	for _, r := range refs {
-		tips = append(tips, r.OID)
-	}
-	return tips, nil
+	return gather.List(refs, func(r git.RefValue) name.OID { return r.OID }), nil
 }

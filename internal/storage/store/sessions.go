@@ -9,6 +9,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // These names below a session's refs are not checkpoints. No id can be equal to one, because ids
@@ -44,9 +45,7 @@ func (s *inventory) Sessions(ctx context.Context) ([]name.Session, error) {
 			return nil, err
 		}
 		refs = refs[:0]
-		for _, r := range all {
-			refs = append(refs, r.Ref)
-		}
+		refs = append(refs, gather.List(all, func(r git.RefValue) name.Ref { return r.Ref })...)
 		sessions, _ = sessionsOf(refs)
 	}
 	return sessions, nil

@@ -125,6 +125,7 @@ func (s *composer) SigningProgram(how Signer) (format, program string) {
 
 // complaint returns what a program printed to stderr, on one line and with ": " before it, or "".
 func complaint(path string) string {
+	const maxComplaint = 4096 // limits how many bytes of the output are used
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return ""
@@ -140,9 +141,6 @@ func complaint(path string) string {
 	}
 	return ": " + strings.Join(slices.Compact(out), "; ")
 }
-
-// maxComplaint limits how many bytes of that output are used.
-const maxComplaint = 4096
 
 // quoted quotes a word for the shell.
 func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

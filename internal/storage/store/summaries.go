@@ -10,6 +10,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Summary is a checkpoint as its ref and the message of its commit describe it. If Err is set, only
@@ -89,9 +90,7 @@ func (s *records) refsOf(ctx context.Context, session name.Session, ids []name.I
 		return s.repo.Refs.List(ctx, name.CheckpointRoot+string(session)+"/")
 	}
 	wanted := []name.Ref{name.ArchiveRef(session)}
-	for _, id := range ids {
-		wanted = append(wanted, name.CheckpointRef(session, id))
-	}
+	wanted = append(wanted, gather.List(ids, func(id name.ID) name.Ref { return name.CheckpointRef(session, id) })...)
 	found, err := s.repo.Refs.ResolveAll(ctx, wanted...)
 	refs := make([]git.RefValue, 0, len(found))
 	for ref, oid := range found {
@@ -225,10 +224,7 @@ func (s *records) checkRecords(ctx context.Context, all []*Summary, look func(co
 
 // askRecords checks that the records exist.
 func askRecords(ctx context.Context, b *git.Batch, all []*Summary) error {
-	oids := make([]name.OID, len(all))
-	for i, sum := range all {
-		oids[i] = sum.blob
-	}
+	oids := gather.List(all, func(sum *Summary) name.OID { return sum.blob })
 	missing, err := b.Missing(ctx, oids)
 	for _, sum := range all {
 		if missing[sum.blob] {
@@ -245,10 +241,7 @@ const largeRecord = 1 << 20
 // readRecords reads the records and checks them. It only checks that large ones exist; what a list
 // shows of them comes from their commits, and, if Record has read them before, from the cached summaries.
 func (s *records) readRecords(ctx context.Context, b *git.Batch, all []*Summary) error {
-	oids := make([]string, len(all))
-	for i, sum := range all {
-		oids[i] = string(sum.blob)
-	}
+	oids := gather.List(all, func(sum *Summary) string { return string(sum.blob) })
 	large := make([]bool, len(all))
 	err := b.Info(ctx, oids, func(i int, o git.Object, err error) error {
 		large[i] = err == nil && o.Size > largeRecord
@@ -352,10 +345,7 @@ func (s *records) findRecords(ctx context.Context, b *git.Batch, all []*Summary)
 // follow reads one object per checkpoint and calls take with it. Checkpoints for which that fails
 // get an Err; the others are returned.
 func follow(ctx context.Context, b *git.Batch, all []*Summary, object func(*Summary) name.OID, take func(*Summary, git.Object) error) ([]*Summary, error) {
-	oids := make([]string, len(all))
-	for i, sum := range all {
-		oids[i] = string(object(sum))
-	}
+	oids := gather.List(all, func(sum *Summary) string { return string(object(sum)) })
 	err := b.Prove(ctx, oids, maxCommit, func(i int, o git.Object, err error) error {
 		if err == nil {
 			err = take(all[i], o)

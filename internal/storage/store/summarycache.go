@@ -13,6 +13,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // cachedSummary is what a list shows of a checkpoint. It is remembered, because the commit never changes;
@@ -36,10 +37,7 @@ func (g cachedSummary) skipped() (all []record.Skipped) {
 
 // reasonsOf returns the reasons of a cachedSummary.
 func reasonsOf(all []record.Skipped) string {
-	reasons := map[string]bool{}
-	for _, sk := range all {
-		reasons[strings.ReplaceAll(sk.Reason, "\n", " ")+"\n"] = true
-	}
+	reasons := gather.Set(all, func(sk record.Skipped) string { return strings.ReplaceAll(sk.Reason, "\n", " ") + "\n" })
 	return strings.Join(slices.Sorted(maps.Keys(reasons)), "")
 }
 

@@ -98,12 +98,10 @@ func (s *localFiles) fold(l *journal.Log) *journal.State {
 // at the moment when the worktree got another one, and the session.
 const formerFile = "worktree-former"
 
-// maxFormer bounds that file.
-const maxFormer = 1 << 16
-
 // leaveID notes an id that is about to be replaced, with the tips that the journals have now. All files are here,
 // so the new id goes on where the old one stood; see journal.FoldAt.
 func (s *localFiles) leaveID(id string) {
+	const maxFormer = 1 << 16 // bounds the file of former ids, in bytes
 	var note strings.Builder
 	refs, _ := s.repo.Refs.List(context.Background(), name.CheckpointRoot) //nolint:errcheck // without them, the worktree stands nowhere
 	for _, r := range refs {

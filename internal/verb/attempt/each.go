@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
 	"git-checkpoint/internal/verb/run"
@@ -51,10 +52,7 @@ func (f *forking) runOne(ctx context.Context, p *place, terminal *sync.Mutex) er
 		defer errOut.end()
 		to = inspect.IO{In: strings.NewReader(""), Out: out, Err: errOut, Color: to.Color}
 	}
-	args := make([]string, len(f.req.Command))
-	for i, arg := range f.req.Command {
-		args[i] = strings.ReplaceAll(arg, "{}", p.Name)
-	}
+	args := gather.List(f.req.Command, func(arg string) string { return strings.ReplaceAll(arg, "{}", p.Name) })
 	done, err := run.Do(ctx, p.s, run.Request{Create: create.Request{Session: string(p.Session)}, Command: args, IO: to})
 	if done == nil {
 		return err

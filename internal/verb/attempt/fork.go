@@ -22,6 +22,7 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/continuation"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
@@ -153,11 +154,7 @@ func Fork(ctx context.Context, s *checkpoint.Service, req ForkRequest) ([]Attemp
 }
 
 func (f *forking) answer() []Attempt {
-	all := make([]Attempt, len(f.made))
-	for i, p := range f.made {
-		all[i] = p.Attempt
-	}
-	return all
+	return gather.List(f.made, func(p *place) Attempt { return p.Attempt })
 }
 
 // prepare refuses what cannot be forked, before anything is made, and reads the checkpoint.
@@ -266,9 +263,7 @@ func (f *forking) make(ctx context.Context, p *place) (err error) {
 			err = p.note.End()
 			return
 		}
-		if p.chat != nil {
-			err = errors.Join(err, p.chat.Remove(context.WithoutCancel(ctx), p.s))
-		}
+		err = errors.Join(err, p.chat.Remove(context.WithoutCancel(ctx), p.s))
 		if p.s != nil {
 			p.s.Close()
 		}
@@ -311,19 +306,13 @@ func (f *forking) make(ctx context.Context, p *place) (err error) {
 		return err
 	}
 	p.Current = new(checkpoint.LabelledBy(made.Record))
-	if p.chat != nil {
-		p.Chat, err = p.chat.Keep(p.s)
-	}
+	p.Chat, err = p.chat.Keep(p.s)
 	return err
 }
 
 // literal returns pathspecs that match exactly these paths.
 func literal(paths []string) []string {
-	specs := make([]string, len(paths))
-	for i, p := range paths {
-		specs[i] = ":(top,literal)" + p
-	}
-	return specs
+	return gather.List(paths, func(p string) string { return ":(top,literal)" + p })
 }
 
 // unmake removes what exists of an attempt that failed.

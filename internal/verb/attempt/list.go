@@ -241,9 +241,7 @@ func among(s *checkpoint.Service, all []Attempt, typed string) (*Attempt, error)
 	case 1:
 		return &fits[0], nil
 	case 0:
-		e := checkpoint.Failure(checkpoint.KindNotFound, "", "no such attempt: %q", name.Clip(typed, name.Said))
-		e.Hints = append(e.Hints, "`git checkpoint fork --list` shows the attempts")
-		return nil, e
+		return nil, checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint fork --list` shows the attempts", "no such attempt: %q", name.Clip(typed, name.Said))
 	}
 	e := checkpoint.Failure(checkpoint.KindUsage, "", "%q is ambiguous: %d attempts have this name", name.Clip(typed, name.Said), len(fits))
 	for _, a := range fits {

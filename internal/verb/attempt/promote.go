@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/threeway"
@@ -47,9 +48,7 @@ const (
 
 // Promotion is a planned promotion.
 type Promotion struct {
-	Plan *rollback.Plan
-
-	s       *checkpoint.Service
+	Plan    *rollback.Plan
 	request create.Request
 }
 
@@ -87,8 +86,10 @@ func PreparePromotion(ctx context.Context, s *checkpoint.Service, req PromoteReq
 		return nil, checkpoint.DamagedError(from.Entry, err)
 	}
 	warnUnsaved(ctx, s, a, rec)
-	p := &Promotion{s: s, request: stepOf(a, from, into.State, rec, req)}
-	if err := p.accepted(ctx, rec.Snapshot.Tree); err != nil {
+	title := fmt.Sprintf("promote %s: %s of session %s", a.Name, checkpoint.CalledOf(rec), a.Session)
+	p := &Promotion{request: stepOf(a, into.State, rec, req, title)}
+	// The workflow is asked, with a dry run of the create, before any file is changed.
+	if _, err := create.Checkpoint(ctx, s, p.request.Trying(rec.Snapshot.Tree)); err != nil {
 		return nil, err
 	}
 	promotion := rollback.Promotion{
@@ -103,7 +104,7 @@ func PreparePromotion(ctx context.Context, s *checkpoint.Service, req PromoteReq
 	}
 	promotion.Then = &p.request
 	p.Plan, err = rollback.PreparePromotion(ctx, s, promotion, rollback.Request{
-		Mode: req.Mode, Paths: req.Paths, OverwriteIgnored: req.OverwriteIgnored, Reason: reasonOf(a, rec, req), DryRun: req.DryRun,
+		Mode: req.Mode, Paths: req.Paths, OverwriteIgnored: req.OverwriteIgnored, Reason: cmp.Or(req.Reason, title), DryRun: req.DryRun,
 	})
 	return p, err
 }
@@ -119,23 +120,12 @@ func promotable(s *checkpoint.Service, a *Attempt) error {
 	return nil
 }
 
-// reasonOf returns the reason for the journal.
-func reasonOf(a *Attempt, rec *record.Record, req PromoteRequest) string {
-	if req.Reason != "" {
-		return req.Reason
-	}
-	return fmt.Sprintf("promote %s: %s of session %s", a.Name, checkpoint.CalledOf(rec), a.Session)
-}
-
 // stepOf returns the request for the checkpoint that records the promotion in the session here.
-func stepOf(a *Attempt, from *checkpoint.Found, into *journal.State, rec *record.Record, req PromoteRequest) create.Request {
+func stepOf(a *Attempt, into *journal.State, rec *record.Record, req PromoteRequest, title string) create.Request {
 	r := create.Promoting(a.FromSession, rec)
 	r.Message, r.IncludeIgnored = req.Message, literal(inspect.IgnoredOf(rec))
 	if r.Message == "" {
-		r.Message = fmt.Sprintf("promote %s: %s of session %s", a.Name, checkpoint.CalledOf(rec), from.Session)
-		if rec.Message != "" {
-			r.Message += "\n\n" + rec.Message
-		}
+		r.Message = strings.TrimSuffix(title+"\n\n"+rec.Message, "\n\n")
 	}
 	// A step of a workflow, or with a name, is that step here, too. Others get the number after the last, as every save does.
 	if rec.Milestone {
@@ -148,12 +138,6 @@ func stepOf(a *Attempt, from *checkpoint.Found, into *journal.State, rec *record
 		r.IncludeIgnored = nil
 	}
 	return r
-}
-
-// accepted asks the workflow, with a dry run of the create, before any file is changed.
-func (p *Promotion) accepted(ctx context.Context, tree name.OID) error {
-	_, err := create.Checkpoint(ctx, p.s, p.request.Trying(tree))
-	return err
 }
 
 // warnUnsaved warns if the attempt's worktree has changes that are in no checkpoint.

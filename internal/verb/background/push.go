@@ -17,6 +17,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/sys/command"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Names of the files of a push in the background, in git.Location.Dir.
@@ -60,11 +61,6 @@ func isOn(s *checkpoint.Service, key string, byDefault bool) bool {
 // start starts this program again with args. GIT_INDEX_FILE is left out of its environment:
 // inside a git hook it names a temporary index, which is gone when the hook ends.
 func start(s *checkpoint.Service, args ...string) error {
-	var env []string
-	for _, kv := range s.Env {
-		if !strings.HasPrefix(kv, "GIT_INDEX_FILE=") {
-			env = append(env, kv)
-		}
-	}
+	env := gather.Those(s.Env, func(kv string) bool { return !strings.HasPrefix(kv, "GIT_INDEX_FILE=") })
 	return command.Background(s.Repo.WorkTree, env, args...)
 }

@@ -15,6 +15,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/command"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Standing is the state of one agent in this repository.
@@ -201,12 +202,7 @@ func Hears(s *checkpoint.Service, d *agent.Definition) bool {
 // Doubled returns the agents with consent that have installed their plugin and have hooks in settings
 // files, too.
 func Doubled(s *checkpoint.Service) (found []*agent.Definition) {
-	for _, d := range agent.All() {
-		if Connected(s, d.Name) && d.Bundles(home(s)) {
-			found = append(found, d)
-		}
-	}
-	return found
+	return gather.Those(agent.All(), func(d *agent.Definition) bool { return Connected(s, d.Name) && d.Bundles(home(s)) })
 }
 
 // hooked returns the files with our hooks.

@@ -18,9 +18,6 @@ type Trial struct {
 	Problem string `json:"problem"`
 }
 
-// trialPrompt is the prompt that a trial sends, and the message of its step.
-const trialPrompt = "a trial of the hooks"
-
 // Try sends a prompt that changes a file to the hooks that this program writes for an agent, in a scratch
 // repository. Nothing that stands in its settings is run. nil means that these have no hooks.
 func (p *Plan) Try(ctx context.Context, d *agent.Definition) *Trial {
@@ -51,6 +48,7 @@ printf %s "$3" | sh -c "$4" && echo tried >file && printf %s "$3" | sh -c "$5"`
 
 // tryIn returns the label of the step.
 func tryIn(ctx context.Context, s *checkpoint.Service, d *agent.Definition, prompt, end string) (label string, err error) {
+	const trialPrompt = "a trial of the hooks" // the prompt that a trial sends, and the message of its step
 	dir, err := os.MkdirTemp("", "git-checkpoint-trial-")
 	if err == nil {
 		defer os.RemoveAll(dir) //nolint:errcheck // a directory for temporary files

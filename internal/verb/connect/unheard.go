@@ -10,12 +10,10 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 )
 
-// lag is how long after the last event of a conversation its transcript may still grow.
-const lag = time.Minute
-
 // unheard looks for a conversation of the agent in this worktree that went on without an event, after the
 // hooks were added and after the last event. While a turn is open nothing is missed.
 func (st *Standing) unheard(s *checkpoint.Service, d *agent.Definition) {
+	const lag = time.Minute // how long after the last event of a conversation its transcript may still grow
 	if on, err := s.Settings.Bool("checkpoint.enabled", true); !st.Enabled || st.open || err != nil || !on {
 		return
 	}

@@ -72,8 +72,13 @@ func (p *Prepared) write() error {
 	return wholefile.Bytes(p.note, 0o600, data)
 }
 
-// Note returns the name of the note, for At.
-func (p *Prepared) Note() string { return filepath.Base(p.note) }
+// Note returns the name of the note, for At, and "" if nothing was prepared.
+func (p *Prepared) Note() string {
+	if p == nil {
+		return ""
+	}
+	return filepath.Base(p.note)
+}
 
 // At returns what a note in the git directory of the worktree describes; nil if there is none.
 func At(s *checkpoint.Service, note string) *Prepared {
@@ -106,8 +111,11 @@ func Left(dir string) (left []*Prepared) {
 	return left
 }
 
-// Keep says that the conversation is in use now, and returns how it goes on in the worktree of s.
+// Keep says that the conversation is in use now, and returns how it goes on in the worktree of s; nil if nothing was prepared.
 func (p *Prepared) Keep(s *checkpoint.Service) (*Answer, error) {
+	if p == nil {
+		return nil, nil
+	}
 	def, err := agent.Find(p.Agent)
 	if err != nil {
 		return nil, err
@@ -160,8 +168,11 @@ func (p *Prepared) remember(s *checkpoint.Service) error {
 	return wholefile.Bytes(filepath.Join(dir, agent.MemoryOf(p.Agent, p.ID)), 0o600, data)
 }
 
-// Remove removes the conversation and its note.
+// Remove removes the conversation and its note, if one was prepared.
 func (p *Prepared) Remove(ctx context.Context, s *checkpoint.Service) error {
+	if p == nil {
+		return nil
+	}
 	def, err := agent.Find(p.Agent)
 	switch {
 	case err != nil:

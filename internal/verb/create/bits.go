@@ -11,9 +11,6 @@ import (
 	"git-checkpoint/internal/format/record"
 )
 
-// mostOpen is how many records the list in BitsFile has, the newest last.
-const mostOpen = 1000
-
 // AllowedBits returns the permission bits that the modes in a record may set.
 func AllowedBits(s *checkpoint.Service, r *record.Record) (fs.FileMode, error) {
 	var open []string
@@ -33,6 +30,7 @@ func AllowedBits(s *checkpoint.Service, r *record.Record) (fs.FileMode, error) {
 // rememberBits lists the record that was made if it has bits that a record of others may not set. The
 // list is a convenience, so errors are ignored.
 func rememberBits(s *checkpoint.Service, r *record.Record, modes ...map[string]fs.FileMode) {
+	const mostOpen = 1000 // how many records the list in BitsFile has, the newest last
 	all := fs.FileMode(0)
 	for _, some := range modes {
 		for _, m := range some {

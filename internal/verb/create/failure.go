@@ -27,9 +27,6 @@ type Failed struct {
 	Request Request      `json:"request"` // with Session and absolute output files filled in
 }
 
-// failurePatience is how long a failed create is remembered that blocks nothing.
-const failurePatience = 24 * time.Hour
-
 // rememberFailure stores the request of a create that failed with its last draft, which may be nil,
 // and deletes it after one that resolves it. Its own errors are ignored: they must not make a create fail.
 func (c *request) rememberFailure(ctx context.Context, definition definition, draft *draft, err error) {
@@ -169,6 +166,7 @@ func LastFailure(s *checkpoint.Service, session name.Session) (*Failed, error) {
 
 // failureOf returns the last create that failed in a session, nil if there is none.
 func failureOf(s *checkpoint.Service, session name.Session) (*Failed, error) {
+	const failurePatience = 24 * time.Hour // how long a failed create is remembered that blocks nothing
 	var failed Failed
 	ok, err := s.Recall(checkpoint.FailedFileOf(session), &failed)
 	if age := s.Now().Sub(failed.Time); !ok || !failed.Blocks && (age < 0 || age > failurePatience) {

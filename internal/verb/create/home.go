@@ -230,7 +230,7 @@ func (d *foundDocument) find(ctx context.Context, s *checkpoint.Service, active 
 	}
 	if active != "" {
 		st, err := s.Store.State(ctx, active)
-		if err == nil && d.fits(ctx, s, st) {
+		if err == nil && !isBlank(st) && st.Workflow == d.def.Name && d.refuseSession(ctx, s, st) == nil {
 			return active, false, nil
 		}
 		if err != nil && !errors.Is(err, store.ErrNoSession) {
@@ -257,11 +257,6 @@ func (d *foundDocument) find(ctx context.Context, s *checkpoint.Service, active 
 		}
 	}
 	return session, active != "", nil
-}
-
-// fits reports whether the session accepts the document.
-func (d *foundDocument) fits(ctx context.Context, s *checkpoint.Service, st *journal.State) bool {
-	return !isBlank(st) && st.Workflow == d.def.Name && d.refuseSession(ctx, s, st) == nil
 }
 
 // refuseName returns an error if the session's name is the name of another document, as issue-42 is

@@ -12,6 +12,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/retain"
 )
 
@@ -148,9 +149,5 @@ func (c *draft) endSession(ctx context.Context, status string) ([]checkpoint.Lab
 	if err != nil {
 		return nil, err
 	}
-	var pruned []checkpoint.Labelled
-	for _, j := range gone.Pruned {
-		pruned = append(pruned, checkpoint.Labelled{ID: j.ID, Label: j.Label})
-	}
-	return pruned, nil
+	return gather.List(gone.Pruned, func(j retain.Judged) checkpoint.Labelled { return checkpoint.Labelled{ID: j.ID, Label: j.Label} }), nil
 }

@@ -9,6 +9,8 @@ import (
 
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // stand returns the checkpoint that the new one goes on from, nil if there is none. A worktree without a
@@ -55,10 +57,7 @@ func (c *captured) hasAllOf(ctx context.Context, st *journal.State, head *journa
 	if err != nil {
 		return false, ctx.Err()
 	}
-	differs := map[string]bool{}
-	for _, ch := range lacks {
-		differs[ch.Path] = true
-	}
+	differs := gather.Set(lacks, func(ch git.Change) string { return ch.Path })
 	changed, err := c.s.Repo.Trees.Diff(ctx, from, rec.Snapshot.Tree)
 	for _, ch := range changed {
 		if differs[ch.Path] {

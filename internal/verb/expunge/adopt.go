@@ -18,6 +18,7 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Adoption says what a rewrite of history made of the checkpoints of a session.
@@ -187,12 +188,7 @@ func (r *rewriting) begin(all []*made) (store.Change, error) {
 		if err != nil {
 			return change, err
 		}
-		var discarded []name.ID
-		for _, m := range all {
-			if m.entry.Discarded {
-				discarded = append(discarded, m.record.ID)
-			}
-		}
+		discarded := gather.List(gather.Those(all, func(m *made) bool { return m.entry.Discarded }), func(m *made) name.ID { return m.record.ID })
 		r.stay(&e, m.record.ID, discarded)
 		change.Events = append(change.Events, e)
 	}

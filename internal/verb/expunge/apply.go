@@ -16,6 +16,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // errMoved means that another process wrote to the session after the expunge was planned.
@@ -111,11 +112,7 @@ func (r *rewriting) apply(ctx context.Context, list *clearance.Expunged) error {
 
 // ids returns the checkpoints that are replaced.
 func (r *rewriting) ids() []name.ID {
-	var ids []name.ID
-	for _, o := range r.old {
-		ids = append(ids, o.entry.Checkpoint)
-	}
-	return ids
+	return gather.List(r.old, func(o *old) name.ID { return o.entry.Checkpoint })
 }
 
 // objects returns the objects that must not come back: the content itself, and the commits

@@ -12,6 +12,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // theirs returns the user's refs, and HEAD.
@@ -118,10 +119,7 @@ func (p *Plan) yours(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var all []name.OID
-	for _, r := range refs {
-		all = append(all, r.OID)
-	}
+	all := gather.List(refs, func(r git.RefValue) name.OID { return r.OID })
 	held, err := p.reaches(ctx, all, nil)
 	if err != nil {
 		return err

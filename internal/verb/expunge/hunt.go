@@ -13,6 +13,7 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/storage/worktree"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // place is an entry of the goal with its path below a tree.
@@ -195,9 +196,7 @@ func (r *rewriting) hunt(ctx context.Context, tree name.OID) ([]place, error) {
 			if err != nil {
 				return nil, err
 			}
-			for _, p := range inside {
-				found = append(found, place{path.Join(e.Name, p.path), p.entry})
-			}
+			found = append(found, gather.List(inside, func(p place) place { return place{path.Join(e.Name, p.path), p.entry} })...)
 		case e.Mode != git.ModeGitlink && r.plan.goal.hit(e.OID):
 			found = append(found, place{e.Name, e})
 		}
@@ -208,18 +207,12 @@ func (r *rewriting) hunt(ctx context.Context, tree name.OID) ([]place, error) {
 
 // blobs returns the objects of the goal that a checkpoint has.
 func (o *old) blobs() (oids []name.OID) {
-	for _, p := range slices.Concat(o.files, o.parts) {
-		oids = append(oids, p.entry.OID)
-	}
-	return oids
+	return gather.List(slices.Concat(o.files, o.parts), func(p place) name.OID { return p.entry.OID })
 }
 
 // places describes where a checkpoint has the goal, for messages.
 func (o *old) places() []string {
-	var all []string
-	for _, p := range o.files {
-		all = append(all, p.path)
-	}
+	all := gather.List(o.files, func(p place) string { return p.path })
 	for _, p := range o.parts {
 		switch top, rest, _ := strings.Cut(p.path, "/"); top {
 		case "checkpoint.json":

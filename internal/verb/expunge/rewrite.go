@@ -19,6 +19,7 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/storage/worktree"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
 )
 
@@ -347,9 +348,7 @@ func (r *rewriting) staged(ctx context.Context, d *store.Draft, head name.OID) e
 		return err
 	}
 	staged := slices.Clone(d.Record.Git.Unmerged)
-	for _, c := range changes {
-		staged = append(staged, record.Path(c.Path))
-	}
+	staged = append(staged, gather.List(changes, func(c git.Change) record.Path { return record.Path(c.Path) })...)
 	slices.Sort(staged)
 	d.Record.Git.Staged = slices.Compact(staged)
 	if most := 1000; len(d.Record.Git.Staged) > most { // the limit of the format

@@ -18,6 +18,7 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/travel"
 )
 
@@ -222,10 +223,7 @@ type Worker struct {
 func workers(s *checkpoint.Service, session name.Session) []Worker {
 	all := []Worker{}
 	for _, w := range author.Load(s.Repo.GitDir).Beside(session, s.Now()) {
-		files := make([]checkpoint.Path, len(w.Files))
-		for i, path := range w.Files {
-			files[i] = checkpoint.Path(path)
-		}
+		files := gather.List(w.Files, func(path string) checkpoint.Path { return checkpoint.Path(path) })
 		all = append(all, Worker{w.Session, w.Agent, w.Prompt, checkpoint.Time{Time: w.Last}, files})
 	}
 	return all

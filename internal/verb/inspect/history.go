@@ -18,6 +18,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/travel"
 )
@@ -29,9 +30,7 @@ func History(ctx context.Context, s *checkpoint.Service, session string, detail 
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range st.Events() {
-		out = append(out, LineOf(e))
-	}
+	out = gather.List(st.Events(), LineOf)
 	if detail != DetailRows {
 		return out, nil
 	}
@@ -70,10 +69,7 @@ func about(e *journal.Event, say func(name.ID) string) string {
 	case e.Checkpoint != "":
 		return say(e.Checkpoint)
 	}
-	var gone []string
-	for _, t := range e.Tombstones {
-		gone = append(gone, say(t.ID))
-	}
+	gone := gather.List(e.Tombstones, func(t journal.Tombstone) string { return say(t.ID) })
 	return strings.Join(gone, ", ")
 }
 

@@ -21,6 +21,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // List answers `list` with one listing for each session. An empty list is not an error.
@@ -221,10 +222,7 @@ func Problems(ctx context.Context, s *checkpoint.Service, st *journal.State, of 
 	if len(of) == 0 {
 		return nil, nil, nil
 	}
-	ids := make([]name.ID, len(of))
-	for i, e := range of {
-		ids[i] = e.Checkpoint
-	}
+	ids := gather.List(of, func(e *journal.Entry) name.ID { return e.Checkpoint })
 	byID, err := s.Store.Listed(ctx, st.Session, ids)
 	if err != nil {
 		return nil, nil, err

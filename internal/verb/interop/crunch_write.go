@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/transfer"
 )
 
@@ -177,10 +178,7 @@ func (l crunch) derived(a *transfer.Archive, w *rendering, root, issue string, i
 		o = members(doc)
 	}
 	// A pruned checkpoint keeps its entry if another one has its id.
-	named := map[string]bool{}
-	for _, e := range entries {
-		named[text(gjson.ParseBytes(e), "checkpoint_id")] = true
-	}
+	named := gather.Set(entries, func(e json.RawMessage) string { return text(gjson.ParseBytes(e), "checkpoint_id") })
 	stays := func(id string) bool { return !slices.Contains(a.Gone, id) || named[id] }
 	all := merged(o.values["checkpoints"], "checkpoint_id", stays, entries)
 	o.missing("issue_number", json.RawMessage(issueNumber(issue)))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/transfer"
 )
@@ -197,9 +198,7 @@ func inner(at gjson.Result) gjson.Result {
 // rawList returns the items of a JSON list as text; it is never nil, so that it is encoded as [].
 func rawList(v gjson.Result) []json.RawMessage {
 	out := []json.RawMessage{}
-	for _, e := range v.Array() {
-		out = append(out, json.RawMessage(e.Raw))
-	}
+	out = append(out, gather.List(v.Array(), func(e gjson.Result) json.RawMessage { return json.RawMessage(e.Raw) })...)
 	return out
 }
 
@@ -266,10 +265,7 @@ func (g goTeam) entries(a *transfer.Archive, w *rendering, was json.RawMessage, 
 		made = append(made, entry{c.Place, objectOf("id", key, "step", c.Record.Step, "timestamp", at, "valid", true).json()})
 	}
 	slices.SortFunc(made, func(x, y entry) int { return x.place - y.place })
-	var texts []json.RawMessage
-	for _, e := range made {
-		texts = append(texts, e.text)
-	}
+	texts := gather.List(made, func(e entry) json.RawMessage { return e.text })
 	stays := func(id string) bool {
 		if c := keys[id]; c != nil {
 			return c.Import != nil && c.Import.Format == GoTeam && !c.Import.Here

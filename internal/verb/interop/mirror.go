@@ -19,9 +19,6 @@ import (
 	"git-checkpoint/internal/verb/transfer"
 )
 
-// mirrorTries is how often a session is written again if it changed in the meantime.
-const mirrorTries = 5
-
 // MirrorPaths returns the paths that a mirror at the given path of a worktree writes to. Captures
 // leave them out. A mirror at the top of the worktree (".") writes to the layout's own directories,
 // next to the user's files; any other directory belongs to the mirror as a whole. The result is nil
@@ -79,6 +76,7 @@ func MirrorAll(ctx context.Context, s *checkpoint.Service) []string {
 // from before and starts again if another writer added to the session, so that the last writer
 // always leaves the newest content.
 func mirror(ctx context.Context, s *checkpoint.Service, m checkpoint.Mirror, session name.Session) error {
+	const mirrorTries = 5 // how often a session is written again if it changed in the meantime
 	for range mirrorTries {
 		before, err := s.Tip(ctx, session)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/transfer"
 )
@@ -223,11 +224,7 @@ func merged(was json.RawMessage, member string, stays func(id string) bool, made
 			out = append(out, e)
 		}
 	}
-	for _, e := range made {
-		if !listed[text(gjson.ParseBytes(e), member)] {
-			out = append(out, e)
-		}
-	}
+	out = append(out, gather.Those(made, func(e json.RawMessage) bool { return !listed[text(gjson.ParseBytes(e), member)] })...)
 	return out
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/tidwall/sjson"
 
 	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/transfer"
 )
@@ -199,9 +200,7 @@ func milestones(a *transfer.Archive) []json.RawMessage {
 	}
 	slices.Sort(steps)
 	out := []json.RawMessage{}
-	for _, n := range steps {
-		out = append(out, json.RawMessage(strconv.Itoa(n)))
-	}
+	out = append(out, gather.List(steps, func(n int) json.RawMessage { return json.RawMessage(strconv.Itoa(n)) })...)
 	return out
 }
 

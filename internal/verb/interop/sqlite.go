@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/transfer"
 )
@@ -135,10 +136,7 @@ func dropGone(tx querier, archives []*transfer.Archive) error {
 
 // idsOf returns the ids of a session's checkpoints as a JSON list.
 func idsOf(a *transfer.Archive) string {
-	var ids []string
-	for _, c := range a.Checkpoints {
-		ids = append(ids, string(c.Record.ID))
-	}
+	ids := gather.List(a.Checkpoints, func(c *transfer.Archived) string { return string(c.Record.ID) })
 	return string(encode(ids))
 }
 

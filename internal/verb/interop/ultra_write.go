@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/transfer"
 )
@@ -144,9 +145,7 @@ func (u ultraCreate) compose(a *transfer.Archive, c *transfer.Archived, id, proj
 		s.missing(list, none)
 	}
 	files := []json.RawMessage{} // the created ones, which are the only ones that the layout lists
-	for _, p := range f.created {
-		files = append(files, objectOf("path", p).json())
-	}
+	files = append(files, gather.List(f.created, func(p string) json.RawMessage { return objectOf("path", p).json() })...)
 	s.missing("files_created", files)
 	s.missing("decisions", none)
 	s.missing("git_state", objectOf("branch", f.branch, "commit", f.commit, "worktrees", f.worktrees))

@@ -6,6 +6,7 @@ import (
 
 	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // assistedBy is what checkpoint.land.assistedBy may be: true for AGENT:MODEL, or a text of the user's own.
@@ -65,9 +66,6 @@ func withAssisted(message string, values []string) string {
 	if at < 0 {
 		return message
 	}
-	var added []string
-	for _, value := range values {
-		added = append(added, "Assisted-by: "+value+"\n")
-	}
+	added := gather.List(values, func(value string) string { return "Assisted-by: " + value + "\n" })
 	return strings.Join(slices.Insert(lines, from+at, added...), "")
 }

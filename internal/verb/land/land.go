@@ -24,6 +24,7 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/storage/worktree"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/rollback"
 )
@@ -325,10 +326,7 @@ func (p *Plan) untracked(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tracked := map[string]bool{}
-	for _, path := range listed.Paths() {
-		tracked[path] = true
-	}
+	tracked := gather.SetOf(listed.Paths())
 	for _, c := range changes {
 		if c.Old.Mode == 0 && !tracked[c.Path] {
 			p.Answer.Untracked = append(p.Answer.Untracked, checkpoint.Path(c.Path))

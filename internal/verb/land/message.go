@@ -13,6 +13,7 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
 )
 
@@ -67,10 +68,7 @@ func (p *Plan) described(ctx context.Context, st step, changes []git.Change) str
 	if said := words(st.record); said != "" {
 		return said
 	}
-	var files []record.Path
-	for _, c := range changes {
-		files = append(files, record.Path(c.Path))
-	}
+	files := gather.List(changes, func(c git.Change) record.Path { return record.Path(c.Path) })
 	said := checkpoint.MentionOf(&record.Record{Files: record.NewFiles(files, nil, nil)}).Files
 	if said = render.Escape(said); st.record.StepName != "" { // names of files may break the subject
 		return st.record.StepName + ": " + said
@@ -80,10 +78,7 @@ func (p *Plan) described(ctx context.Context, st step, changes []git.Change) str
 
 // message adds the trailers to the message of a commit of some steps.
 func (p *Plan) message(ctx context.Context, text string, held []step) (string, error) {
-	var ids []name.ID
-	for _, st := range held {
-		ids = append(ids, st.entry.Checkpoint)
-	}
+	ids := gather.List(held, func(st step) name.ID { return st.entry.Checkpoint })
 	said, err := commits.Message(ctx, p.s, text, ids...)
 	return withAssisted(said, p.assisted(held)), err
 }

@@ -81,12 +81,14 @@ func weakRemotes(s *checkpoint.Service) []Problem {
 		for _, value := range c.All(key) {
 			// A refspec is <source>:<target>. Without a plus git only fast-forwards the refs here,
 			// unless it prunes.
-			_, to, _ := strings.Cut(value, ":")
-			if strings.HasSuffix(key, ".fetch") && matches(to) && (strings.HasPrefix(value, "+") || prunes(c, key)) {
+			from, to, _ := strings.Cut(value, ":")
+			// Patterns for all notes or all tags are common and harmless: our refs there are derived.
+			everybodys := strings.HasPrefix(to, "refs/tags/*") || strings.HasPrefix(to, "refs/notes/*")
+			if strings.HasSuffix(key, ".fetch") && covers(to, name.CheckpointRoot, string(name.NotesRef), name.TagRoot) && !everybodys && (strings.HasPrefix(value, "+") || prunes(c, key)) {
 				out = append(out, weak(key, value, "a plain git fetch overwrites or deletes checkpoints and journals here, without a check",
 					fmt.Sprintf("`git config --fixed-value --unset %s '%s'` removes it; `git checkpoint fetch` merges instead", key, value)))
 			}
-			if strings.HasSuffix(key, ".push") && sends(value) {
+			if strings.HasSuffix(key, ".push") && covers(strings.TrimPrefix(from, "+"), name.CheckpointRoot, string(name.NotesRef)) { // the notes have the records
 				out = append(out, weak(key, value, "a plain git push sends checkpoints past the guard, without asking",
 					fmt.Sprintf("`git config --fixed-value --unset %s %s` removes it; use `git checkpoint push`", name.Quoted(key), name.Quoted(value))))
 			}
@@ -106,33 +108,12 @@ func prunes(c *gitconfig.Config, key string) bool {
 	return err == nil && hereErr == nil && here
 }
 
-// sends reports whether a refspec for pushes sends checkpoints, journals, or the notes, which have the
-// records.
-func sends(spec string) bool {
-	from, _, _ := strings.Cut(strings.TrimPrefix(spec, "+"), ":")
-	prefix, _, pattern := strings.Cut(from, "*")
-	for _, ours := range []string{name.CheckpointRoot, string(name.NotesRef)} {
-		if strings.HasPrefix(prefix, ours) || pattern && strings.HasPrefix(ours, prefix) {
-			return true
-		}
-	}
-	return false
-}
-
-// matches reports whether the target of a refspec covers refs of this program. Patterns for all
-// notes or all tags are common and harmless: these refs are derived.
-func matches(to string) bool {
-	if to == "" {
-		return false
-	}
-	for _, ours := range []string{name.CheckpointRoot, string(name.NotesRef), name.TagRoot} {
-		// Either the refspec is below our refs, or its pattern includes them.
-		prefix, _, pattern := strings.Cut(to, "*")
-		if strings.HasPrefix(prefix, ours) || pattern && strings.HasPrefix(ours, prefix) && prefix != "refs/tags/" && prefix != "refs/notes/" {
-			return true
-		}
-	}
-	return false
+// covers reports whether one side of a refspec is below some refs of ours, or its pattern includes them.
+func covers(side string, ours ...string) bool {
+	prefix, _, pattern := strings.Cut(side, "*")
+	return slices.ContainsFunc(ours, func(root string) bool {
+		return strings.HasPrefix(prefix, root) || pattern && strings.HasPrefix(root, prefix)
+	})
 }
 
 // wrongSettings finds settings of this program with values that cannot be parsed.

@@ -22,6 +22,7 @@ import (
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/storage/worktree"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/background"
 	"git-checkpoint/internal/verb/continuation"
 	"git-checkpoint/internal/verb/create"
@@ -107,19 +108,13 @@ func lookAtTemporaries(_ context.Context, s *checkpoint.Service) ([]Problem, err
 
 // leftBehind returns lines for entries that are too old to belong to a running process.
 func leftBehind(dir, kind, message string, ours func(leaf string) bool) []Problem {
-	var out []Problem
-	for _, leaf := range ofAge(dir, create.SweepAge, math.MaxInt64, ours) {
-		out = append(out, removable(kind, filepath.Join(dir, leaf), message))
-	}
-	return out
+	return gather.List(ofAge(dir, create.SweepAge, math.MaxInt64, ours), func(leaf string) Problem { return removable(kind, filepath.Join(dir, leaf), message) })
 }
-
-// atWork is how long a temporary file most likely belongs to a process that still runs.
-const atWork = time.Minute
 
 // leftLately reports temporary files between atWork and SweepAge. They are not removed: a run may
 // take hours, so their process may still exist.
 func leftLately(dir string, ours func(leaf string) bool) []Problem {
+	const atWork = time.Minute // how long a temporary file most likely belongs to a process that still runs
 	const named = 3
 	young := ofAge(dir, atWork, create.SweepAge, ours)
 	if len(young) == 0 {
@@ -276,6 +271,7 @@ func lookAtRollbacks(_ context.Context, s *checkpoint.Service) ([]Problem, error
 
 // lookAtActive finds worktrees whose active session does not exist.
 func lookAtActive(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
+	const maxSessionFile = 256 // longer than any session name
 	var out []Problem
 	dirs, err := checkpoint.OwnDirs(s)
 	for _, dir := range dirs {
@@ -306,6 +302,3 @@ func lookAtActive(ctx context.Context, s *checkpoint.Service) ([]Problem, error)
 	}
 	return out, err
 }
-
-// maxSessionFile is longer than any session name.
-const maxSessionFile = 256

@@ -18,6 +18,8 @@ import (
 	"git-checkpoint/internal/core/linked"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/background"
 	"git-checkpoint/internal/verb/connect"
 )
@@ -61,10 +63,7 @@ func lookAtJournals(ctx context.Context, s *checkpoint.Service) (found []Problem
 	if err != nil {
 		return nil, err
 	}
-	there := map[name.Ref]bool{}
-	for _, r := range refs {
-		there[r.Ref] = true
-	}
+	there := gather.Set(refs, func(r git.RefValue) name.Ref { return r.Ref })
 	for _, session := range sessions {
 		st, err := s.State(ctx, session)
 		if ctx.Err() != nil {
@@ -110,6 +109,7 @@ func movedWorktree(s *checkpoint.Service) []Problem {
 
 // lookAtPacking reports why the last packing in the background failed.
 func lookAtPacking(_ context.Context, s *checkpoint.Service) ([]Problem, error) {
+	const maxFailure = 1 << 10 // how many bytes of git's error message are shown
 	// The background process has no terminal, so it leaves its error in this file.
 	path := filepath.Join(s.Repo.CommonDir, "checkpoint", background.PackFailed)
 	text, err := os.ReadFile(path)
@@ -125,9 +125,6 @@ func lookAtPacking(_ context.Context, s *checkpoint.Service) ([]Problem, error) 
 		Hint: "`git fsck` shows what is wrong; packing is tried again after an hour",
 	}}, nil
 }
-
-// maxFailure is how many bytes of git's error message are shown.
-const maxFailure = 1 << 10
 
 // lookAtAgents reports agents whose hooks do not make checkpoints. It fixes nothing: what an agent
 // may run is the user's decision.

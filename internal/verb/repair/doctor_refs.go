@@ -123,6 +123,7 @@ const brokenRef = "broken_ref"
 // brokenRefFiles finds loose ref files without an object id. A power loss can leave them empty.
 // Such a file holds nothing, so removing it loses nothing, and rebuild makes the ref again.
 func brokenRefFiles(s *checkpoint.Service) []Problem {
+	const maxRefFile = 4096 // longer than any loose ref file
 	var out []Problem
 	eachOwnFile(s.Repo.CommonDir, func(path string) {
 		data, err := os.ReadFile(path)
@@ -151,9 +152,6 @@ func brokenRefFiles(s *checkpoint.Service) []Problem {
 	})
 	return out
 }
-
-// maxRefFile is longer than any loose ref file.
-const maxRefFile = 4096
 
 // lookAtLogs finds reflogs of this program's refs. core.logAllRefUpdates=always creates them, and
 // they keep pruned checkpoints alive.

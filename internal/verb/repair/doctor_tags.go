@@ -13,6 +13,7 @@ import (
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/remote"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // lookAtTags finds tags here that hold something private. --fix deletes those of checkpoints that were
@@ -69,10 +70,7 @@ func lookAtRemoteTags(ctx context.Context, s *checkpoint.Service) ([]Problem, er
 			out = append(out, Problem{Kind: "remote_unreachable", Level: LevelAdvice, Object: named, Message: err.Error(), Hint: "`git remote -v` lists the remotes"})
 			continue
 		}
-		var refs []git.RefValue
-		for _, ref := range slices.Sorted(maps.Keys(listing.Tags)) {
-			refs = append(refs, git.RefValue{Ref: ref, OID: listing.Tags[ref]})
-		}
+		refs := gather.List(slices.Sorted(maps.Keys(listing.Tags)), func(ref name.Ref) git.RefValue { return git.RefValue{Ref: ref, OID: listing.Tags[ref]} })
 		tags, unknown, err := clearance.WrongTags(ctx, s, refs)
 		if err != nil {
 			return out, err

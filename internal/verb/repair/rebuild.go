@@ -16,6 +16,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/proof"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/inspect"
 )
 
@@ -364,10 +365,7 @@ func (r *rebuilding) regenerate(ctx context.Context, l *Rebuilt) error {
 	if cached == nil {
 		return nil
 	}
-	var oids []name.OID
-	for _, n := range cached.Nodes() {
-		oids = append(oids, n.OID)
-	}
+	oids := gather.List(cached.Nodes(), func(n journal.Node) name.OID { return n.OID })
 	lost, err := damaged(ctx, r.s, oids)
 	if err != nil {
 		return err

@@ -14,9 +14,6 @@ import (
 	"git-checkpoint/internal/verb/inspect"
 )
 
-// maxRescued is the size of the largest file that is read in search of lost content, in bytes.
-const maxRescued = 100 << 20
-
 // rescue looks in the worktree for the content of missing objects. A file whose content has the id
 // of a missing object is that object, whoever wrote it.
 func (w *repairs) rescue(ctx context.Context, v proof.Verdict) error {
@@ -65,6 +62,7 @@ func (w *repairs) rescueTrees(ctx context.Context, v proof.Verdict) error {
 
 // rescueBlobs reads the files at the paths where the checkpoint had the lost content.
 func (w *repairs) rescueBlobs(ctx context.Context, v proof.Verdict) error {
+	const maxRescued = 100 << 20 // the size of the largest file that is read in search of lost content, in bytes
 	lost, err := w.lostObjects(ctx, v, proof.BlobMissing, proof.BlobGarbled)
 	if err != nil || len(lost) == 0 {
 		return err

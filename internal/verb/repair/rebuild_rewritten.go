@@ -18,6 +18,7 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/proof"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/expunge"
 )
 
@@ -117,9 +118,7 @@ const mostNamed = 10
 func (r *rebuilding) differingFiles(ctx context.Context, rec *record.Record, tree name.OID, say func(string, ...any)) {
 	var paths []string
 	if changes, err := r.s.Repo.Trees.Diff(ctx, rec.Snapshot.Tree, tree); err == nil {
-		for _, c := range changes {
-			paths = append(paths, c.Path)
-		}
+		paths = append(paths, gather.List(changes, func(c git.Change) string { return c.Path })...)
 	} else {
 		for _, p := range slices.Concat(rec.Files.Created, rec.Files.Modified) {
 			if _, found, err := r.s.Repo.Trees.Lookup(ctx, tree, string(p)); err == nil && !found {

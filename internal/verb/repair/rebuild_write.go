@@ -17,6 +17,7 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/proof"
 	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // repairs collects what one transaction on a session will repair.
@@ -272,10 +273,7 @@ func (w *repairs) lostNotes() (lost []name.OID) {
 // transaction leaves tags alone that it does not know, and makes the missing ones again. A tag
 // object was made by a user and stays.
 func (w *repairs) freeTags(ctx context.Context) error {
-	own := map[name.OID]bool{}
-	for _, e := range w.p.State.Checkpoints() {
-		own[e.Event().Commit] = true
-	}
+	own := gather.Set(w.p.State.Checkpoints(), func(e *journal.Entry) name.OID { return e.Event().Commit })
 	var moved []git.Update
 	var specs []string
 	for _, tag := range w.p.Tags {

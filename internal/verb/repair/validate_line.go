@@ -46,9 +46,6 @@ type before struct {
 	live   []int // steps with a milestone up to here, along Previous
 }
 
-// maxStates is how many states are kept for the checkpoints that follow them.
-const maxStates = 64
-
 // newLine returns a lineage that has judged nothing yet.
 func newLine(v *validation, p *proof.Session, known inspect.Broken) *lineage {
 	return &lineage{
@@ -266,6 +263,7 @@ func violations(broken []workflow.Violation, object string) []checkpoint.Finding
 
 // rememberState remembers the state of a checkpoint, and forgets the oldest one if there are too many.
 func (l *lineage) rememberState(id name.ID, b before) {
+	const maxStates = 64 // how many states are kept for the checkpoints that follow them
 	if len(l.kept) >= maxStates {
 		delete(l.recent, l.kept[0])
 		l.kept = l.kept[1:]

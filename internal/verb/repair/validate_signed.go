@@ -9,9 +9,11 @@ import (
 	"fmt"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/proof"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // statusOfSignature translates the letter of git's %G? to a word.
@@ -23,12 +25,7 @@ func statusOfSignature(code byte) string {
 // readSignatures asks git for the signatures of a batch of checkpoints. One git process for each
 // checkpoint would take most of the time of a validation.
 func (l *lineage) readSignatures(ctx context.Context, some []proof.Verdict) (err error) {
-	var commits []name.OID
-	for _, v := range some {
-		if v.Parts.Signed {
-			commits = append(commits, v.Parts.Commit.OID)
-		}
-	}
+	commits := gather.List(gather.Those(some, func(v proof.Verdict) bool { return v.Parts.Signed }), func(v proof.Verdict) name.OID { return v.Parts.Commit.OID })
 	l.signed, err = l.v.s.Repo.Commits.Signatures(ctx, commits)
 	return err
 }
@@ -84,10 +81,7 @@ func unsignedEvents(ctx context.Context, s *checkpoint.Service, p *proof.Session
 	}
 	var found []checkpoint.Finding
 	failed := 0
-	oids := make([]name.OID, 0, len(p.State.Events()))
-	for _, e := range p.State.Events() {
-		oids = append(oids, e.OID)
-	}
+	oids := gather.List(p.State.Events(), func(e *journal.Event) name.OID { return e.OID })
 	states, err := s.Repo.Commits.Signatures(ctx, oids)
 	if err != nil {
 		return nil, err

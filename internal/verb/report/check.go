@@ -12,6 +12,7 @@ import (
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/why"
 )
 
@@ -52,9 +53,6 @@ type Counted struct {
 func (v *Verdict) Holds() bool {
 	return !slices.ContainsFunc(v.Checks, func(c Check) bool { return !c.Holds })
 }
-
-// mostLines is how many lines a verdict names.
-const mostLines = 50
 
 // Judge counts the lines of a range, and says which conditions hold.
 func Judge(ctx context.Context, s *checkpoint.Service, gate Gate) (*Verdict, error) {
@@ -97,10 +95,7 @@ func Judge(ctx context.Context, s *checkpoint.Service, gate Gate) (*Verdict, err
 	if err != nil {
 		return nil, err
 	}
-	paths := make([]string, len(out.Named))
-	for i, l := range out.Named {
-		paths[i] = l.Path
-	}
+	paths := gather.List(out.Named, func(l Counted) string { return l.Path })
 	if err := texts.Clean(ctx, paths); err != nil {
 		return nil, err
 	}
@@ -112,6 +107,7 @@ func Judge(ctx context.Context, s *checkpoint.Service, gate Gate) (*Verdict, err
 
 // judge evaluates the conditions, and names the lines that those count that do not hold.
 func (v *Verdict) judge(texts []string, conditions []*workflow.Numbers, lines []why.Line) error {
+	const mostLines = 50 // how many lines a verdict names
 	n := v.Lines
 	of := map[string]int{"lines": n.Lines, "named": n.Named, "held": n.Held, "outside": n.Outside, "none": n.None}
 	asked := map[string]bool{}

@@ -21,6 +21,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/provenance"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/why"
 	"git-checkpoint/internal/verb/witness"
@@ -340,9 +341,7 @@ func (a *Answer) each(change func(string) string) {
 		*p = change(*p)
 	}
 	lists := [][]string{a.Held, a.Outside, a.Unknown}
-	for _, s := range a.Steps {
-		lists = append(lists, s.Files)
-	}
+	lists = append(lists, gather.List(a.Steps, func(s Step) []string { return s.Files })...)
 	for _, list := range lists {
 		for i := range list {
 			list[i] = change(list[i])

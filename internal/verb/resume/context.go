@@ -13,7 +13,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
 )
 
@@ -58,10 +60,7 @@ func (a *Answer) Context() string {
 	}
 	c.restore(a.Restore)
 	c.latest("Completed", a.Completed)
-	var paths []string
-	for _, f := range a.Changed {
-		paths = append(paths, f.Op+" "+string(f.Path))
-	}
+	paths := gather.List(a.Changed, func(f checkpoint.FileChange) string { return f.Op + " " + string(f.Path) })
 	c.list("Files that differ from the checkpoint", paths)
 	c.state(a.State)
 	return c.text.String()
@@ -133,10 +132,7 @@ func (c *contextText) list(title string, entries []string) {
 
 // values is list for JSON values.
 func (c *contextText) values(title string, values []json.RawMessage) {
-	entries := make([]string, len(values))
-	for i, v := range values {
-		entries[i] = Plain(v)
-	}
+	entries := gather.List(values, Plain)
 	c.list(title, entries)
 }
 
@@ -165,10 +161,7 @@ func (c *contextText) latest(title string, all workflow.Items) {
 func batchLines(batches [][]json.RawMessage) []json.RawMessage {
 	var lines []json.RawMessage
 	for _, batch := range batches {
-		var names []string
-		for _, v := range batch {
-			names = append(names, Plain(v))
-		}
+		names := gather.List(batch, Plain)
 		quoted, _ := json.Marshal(strings.Join(names, ", ")) //nolint:errcheck // a string never fails
 		lines = append(lines, quoted)
 	}

@@ -16,7 +16,9 @@ import (
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/remote"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/retain"
 	"git-checkpoint/internal/verb/travel"
 )
@@ -188,10 +190,7 @@ func nothingHint(ctx context.Context, s *checkpoint.Service) string {
 	const tracked = "refs/remotes/"
 	refs, err := s.Repo.Refs.List(ctx, tracked)
 	if err == nil {
-		names := make([]name.Ref, len(refs))
-		for i, r := range refs {
-			names[i] = r.Ref
-		}
+		names := gather.List(refs, func(r git.RefValue) name.Ref { return r.Ref })
 		if _, below, ok := strings.Cut(strings.TrimPrefix(remote.Prefix(names), tracked), "/"); ok && below != "" {
 			return "the remote has checkpoints below refs/heads/" + below + "; " + travel.PrefixHint("refs/heads/"+below)
 		}

@@ -112,8 +112,10 @@ func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error
 	if err != nil {
 		return nil, err
 	}
-	if req.Choice == Delete {
-		return deleteResumption(ctx, s, f)
+	if req.Choice == Delete { // damaged or not
+		a := bare(f)
+		a.Removed, err = retain.DeleteSession(ctx, s, string(f.Session))
+		return a, err
 	}
 	if req.Choice == Accept && f.Entry.Checkpoint == f.State.Newest && !strings.Contains(req.Target, ":") && !f.State.Has(name.ID(req.Target)) {
 		if err := s.RefuseLines(ctx, f.State, "resume "+string(f.Session)+":%s --accept"); err != nil {
@@ -218,6 +220,7 @@ func (r *resumption) next(ctx context.Context) string {
 
 // freeName returns the name of the session with the first number that makes it a new one.
 func (r *resumption) freeName(ctx context.Context) name.Session {
+	const maxNames = 10000 // how many names are tried
 	isFree := func(s string) bool {
 		_, err := r.s.Store.State(ctx, name.Session(s))
 		return errors.Is(err, store.ErrNoSession) && r.s.Store.CheckTwin(ctx, name.Session(s)) == nil
@@ -235,9 +238,6 @@ func (r *resumption) freeName(ctx context.Context) name.Session {
 		}
 	}
 }
-
-// maxNames is how many names are tried.
-const maxNames = 10000
 
 // freshWithout is Fresh for a checkpoint that cannot be read: the journal is enough to close the
 // session.
@@ -259,14 +259,6 @@ func bare(f *checkpoint.Found) *Answer {
 		Session: f.Session, Checkpoint: f.Entry.Checkpoint, Label: f.Entry.Label, Status: f.Entry.Event().CheckpointStatus, Topic: f.State.Topic,
 		CreatedAt: checkpoint.Time{Time: f.Entry.Event().Time}, Mention: checkpoint.Mention{Name: checkpoint.NameTo(f.State, f.Entry)},
 	}
-}
-
-// deleteResumption deletes the session's checkpoints, damaged or not.
-func deleteResumption(ctx context.Context, s *checkpoint.Service, f *checkpoint.Found) (*Answer, error) {
-	a := bare(f)
-	var err error
-	a.Removed, err = retain.DeleteSession(ctx, s, string(f.Session))
-	return a, err
 }
 
 // accept resumes the session: it makes it active and writes a resume event. In a clean worktree in

@@ -6,6 +6,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Marked is a checkpoint that was pinned or unpinned.
@@ -27,10 +28,7 @@ type Removed struct {
 // drop removes what was planned. It leaves out of r what this process did not remove, because
 // another one was faster.
 func (r *Removed) drop(ctx context.Context, s *checkpoint.Service, reason string, pinned pinnedRule) error {
-	ids := make([]name.ID, len(r.Removed))
-	for i, l := range r.Removed {
-		ids[i] = l.ID
-	}
+	ids := gather.List(r.Removed, func(l checkpoint.Labelled) name.ID { return l.ID })
 	gone, err := Drop(ctx, s, r.session, ids, reason, pinned)
 	r.Removed = slices.DeleteFunc(r.Removed, func(l checkpoint.Labelled) bool { return !gone[l.ID] })
 	return err

@@ -19,6 +19,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Due is a session that is due to be removed.
@@ -135,11 +136,7 @@ func usedAt(s *checkpoint.Service, st *journal.State) time.Time {
 // activeSessions returns the sessions that are active in any worktree.
 func activeSessions(s *checkpoint.Service) map[string]bool {
 	dirs, _ := checkpoint.OwnDirs(s) //nolint:errcheck // those that were found count
-	active := map[string]bool{}
-	for _, dir := range dirs {
-		active[dir.Said("session")] = true
-	}
-	return active
+	return gather.Set(dirs, func(dir checkpoint.OwnDir) string { return dir.Said("session") })
 }
 
 // RemoveDue removes the sessions of a workflow that are due, except one, and returns their names.

@@ -12,6 +12,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/gather"
 )
 
 const (
@@ -54,10 +55,7 @@ func neededByUndo(ctx context.Context, s *checkpoint.Service) (map[name.ID]bool,
 
 // loses adds to the plan which rollbacks can no longer be undone or redone.
 func (p *PrunePlan) loses(ctx context.Context) error {
-	going := map[name.ID]bool{}
-	for _, j := range p.answer.Pruned {
-		going[j.ID] = true
-	}
+	going := gather.Set(p.answer.Pruned, func(j Judged) name.ID { return j.ID })
 	return eachWalk(ctx, p.s, func(walk *journal.Walk, _ time.Time) {
 		for list, levels := range map[string][]journal.Level{"undo": walk.Undo, "redo": walk.Redo} {
 			for _, l := range levels {

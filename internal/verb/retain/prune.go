@@ -21,6 +21,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // PruneRequest is the input of Prune and PlanPrune.
@@ -183,10 +184,7 @@ func (p *PrunePlan) Apply(ctx context.Context) (*PruneAnswer, error) {
 		if n < 0 {
 			n = len(rest)
 		}
-		var ids []name.ID
-		for _, j := range rest[:n] {
-			ids = append(ids, j.ID)
-		}
+		ids := gather.List(rest[:n], func(j Judged) name.ID { return j.ID })
 		gone, err := Drop(ctx, p.s, rest[0].Session, ids, "pruned", pinnedStays)
 		if err != nil {
 			return nil, err
@@ -307,12 +305,10 @@ func judged(st *journal.State, e *journal.Entry, reason string) Judged {
 	}
 }
 
-// heldFor is how long after its last event a worktree counts as in use.
-const heldFor = 30 * 24 * time.Hour
-
 // Judge asks the workflow which checkpoints stay. If the definition cannot be read it fails, and
 // nothing is pruned. In a session that is not over, the newest of a line and where a worktree stands stay, too.
 func Judge(ctx context.Context, s *checkpoint.Service, st *journal.State, items []workflow.Item, policy workflow.Policy) ([]workflow.Verdict, error) {
+	const heldFor = 30 * 24 * time.Hour // how long after its last event a worktree counts as in use
 	verdicts, err := judge(ctx, s, st, items, policy)
 	if err != nil || policy.SessionStatus != "" || !slices.ContainsFunc(verdicts, func(v workflow.Verdict) bool { return !v.Keep }) {
 		return verdicts, err
@@ -339,7 +335,8 @@ func judge(ctx context.Context, s *checkpoint.Service, st *journal.State, items 
 	}
 	// To find out which safety checkpoints an undo needs, every session has to be read. So this is
 	// done only if the rules would remove a safety checkpoint.
-	if !slices.ContainsFunc(verdicts, func(v workflow.Verdict) bool { return !v.Keep && isSafety(st, v) }) {
+	isSafety := func(e *journal.Entry) bool { return e != nil && e.Safety }
+	if !slices.ContainsFunc(verdicts, func(v workflow.Verdict) bool { return !v.Keep && isSafety(st.Entry(name.ID(v.ID))) }) {
 		return verdicts, nil
 	}
 	needed, err := neededByUndo(ctx, s)
@@ -354,12 +351,6 @@ func judge(ctx context.Context, s *checkpoint.Service, st *journal.State, items 
 		return nil, checkpoint.Usage("", "%v", err)
 	}
 	return verdicts, nil
-}
-
-// isSafety reports whether a verdict is about a safety checkpoint.
-func isSafety(st *journal.State, v workflow.Verdict) bool {
-	e := st.Entry(name.ID(v.ID))
-	return e != nil && e.Safety
 }
 
 // ItemsOf returns the checkpoints of a session in the form that the retention rules work on.

@@ -13,6 +13,7 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/rollback"
 )
 
@@ -102,12 +103,7 @@ func (r *reverting) undone(ctx context.Context, ours threeway.Side, diffs []*dif
 
 // conflictsOf returns the paths with a conflict.
 func conflictsOf(outcomes []threeway.Outcome) (paths []string) {
-	for _, o := range outcomes {
-		if o.How == threeway.Conflict {
-			paths = append(paths, o.Path)
-		}
-	}
-	return paths
+	return gather.List(gather.Those(outcomes, func(o threeway.Outcome) bool { return o.How == threeway.Conflict }), func(o threeway.Outcome) string { return o.Path })
 }
 
 // overwritten returns the ignored files, each with an empty entry, that are in the way of files

@@ -19,6 +19,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
 )
 
@@ -72,8 +73,11 @@ func (r *fileMoves) describeFiles(ctx context.Context, a *Answer) (err error) {
 		a.Plan.Risk = append(a.Plan.Risk, Risk{checkpoint.Path(k.Path), k.Reason})
 	}
 	a.Plan.Risk = append(a.Plan.Risk, commandFiles(a.Plan)...)
-	if a.Index = r.indexPlan(); a.Index != nil && a.Index.Stays != "" {
-		a.Warnings = append(a.Warnings, "the index stays as it is: "+a.Index.Stays)
+	if c := r.plan.Carried; c != nil {
+		a.Index = &IndexPlan{Staged: create.ToPaths(c.Staged), Over: create.ToPaths(c.Over), Left: create.ToPaths(c.Left), Stays: c.Stays}
+		if c.Stays != "" {
+			a.Warnings = append(a.Warnings, "the index stays as it is: "+c.Stays)
+		}
 	}
 	if a.Plan.Unsaved, err = r.unsaved(ctx, a.Plan); err != nil {
 		return err
@@ -186,10 +190,7 @@ func (r *target) discards() (discard, restore []name.ID, err error) {
 	case r.stays && !r.isUndo(): // so does a restore
 	case r.isUndo():
 		for _, in := range bySession(r.levels) {
-			plans := make([]journal.Plan, len(in))
-			for i, at := range in {
-				plans[i] = r.plans[at]
-			}
+			plans := gather.List(in, func(at int) journal.Plan { return r.plans[at] })
 			d, b := netLists(r.levels[in[0]].State, plans)
 			discard, restore = append(discard, d...), append(restore, b...)
 		}
@@ -199,12 +200,6 @@ func (r *target) discards() (discard, restore []name.ID, err error) {
 		discard, restore, err = r.to.State.RollbackPlan(r.to.Entry.Checkpoint)
 	}
 	return discard, restore, err
-}
-
-// isDead reports whether a checkpoint was pruned, in any session: an undo of several levels may
-// span sessions.
-func (r *target) isDead(id name.ID) bool {
-	return r.to.State.Dead(id) || r.isUndo() && slices.ContainsFunc(r.lists.states, func(st *journal.State) bool { return st.Dead(id) })
 }
 
 // sessionMove is what a rollback does to the session.
@@ -231,7 +226,8 @@ func (r *target) moveSession(ctx context.Context) (m sessionMove, err error) {
 		entry = r.lists.entry // with several levels it may be another session's
 	}
 	for _, id := range discard {
-		if r.isDead(id) { // the event lists it, but for users it is gone
+		// The event lists a pruned one, but for users it is gone. An undo of several levels may span sessions.
+		if r.to.State.Dead(id) || r.isUndo() && slices.ContainsFunc(r.lists.states, func(st *journal.State) bool { return st.Dead(id) }) {
 			continue
 		}
 		e, prefix, suffix := entry(id), "", ""

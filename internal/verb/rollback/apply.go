@@ -5,6 +5,7 @@ package rollback
 // checkpoint of a promotion is made in between.
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -132,7 +133,7 @@ func (r *Plan) begin(ctx context.Context, staged *snapshot.Restore, modes map[st
 	if meta, err = r.meta(ctx, safety); err != nil {
 		return meta, err
 	}
-	meta.Chat = r.note()
+	meta.Chat = r.prepared.Note()
 	data, err := json.Marshal(meta)
 	if err != nil {
 		return meta, err
@@ -255,10 +256,7 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 	}
 	if m.Branch.Moved {
 		m.TargetOld = r.branch.was
-		e.Branch = string(m.Branch.Target)
-		if e.Branch == "" {
-			e.Branch = "HEAD"
-		}
+		e.Branch = cmp.Or(string(m.Branch.Target), "HEAD")
 	}
 	if !r.isUndo() && (r.files.Safety || r.stays) {
 		e.Files = r.files.Checkpoint

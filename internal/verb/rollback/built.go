@@ -15,9 +15,6 @@ import (
 	"git-checkpoint/internal/verb/create"
 )
 
-// maxCommitsNamed is how many commits an error names.
-const maxCommitsNamed = 10
-
 // refuseBuiltOn refuses an undo or redo that would take commits off a branch that were made after
 // one of the moves that it takes back, unless UndoRequest.Force allows it.
 func (r *fileMoves) refuseBuiltOn(ctx context.Context) error {
@@ -99,6 +96,7 @@ func (r *target) movedTo(ctx context.Context, move *journal.Event, branch name.R
 
 // wouldTakeOff returns the error for an undo or redo that would take commits off a branch.
 func wouldTakeOff(what string, branch name.Ref, commits []string, d direction) error {
+	const maxCommitsNamed = 10 // how many commits an error names
 	where := "HEAD"
 	if branch != "" {
 		where = "branch " + branch.Short()

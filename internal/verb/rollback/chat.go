@@ -37,14 +37,6 @@ func (r *Plan) converse(ctx context.Context) error {
 	return nil
 }
 
-// note returns the name of the note about what was prepared, or "".
-func (c chat) note() string {
-	if c.prepared == nil {
-		return ""
-	}
-	return c.prepared.Note()
-}
-
 // goOn keeps the new conversation once the rollback is done. If the rollback failed, it removes the
 // conversation, unless the rollback was cut off half-way: then --continue and --abort decide.
 func (c chat) goOn(ctx context.Context, s *checkpoint.Service, done *Answer, failed error) {
@@ -62,19 +54,13 @@ func (c chat) goOn(ctx context.Context, s *checkpoint.Service, done *Answer, fai
 
 // dropped removes a conversation that was prepared, if there is one.
 func dropped(ctx context.Context, s *checkpoint.Service, p *continuation.Prepared) {
-	if p == nil {
-		return
-	}
 	if err := p.Remove(context.WithoutCancel(ctx), s); err != nil {
 		s.Warn(err.Error())
 	}
 }
 
-// continuationAnswer returns how a conversation goes on that was prepared; nil if there is none.
+// continuationAnswer returns how a conversation goes on that was prepared, if one was.
 func continuationAnswer(s *checkpoint.Service, p *continuation.Prepared) *continuation.Answer {
-	if p == nil {
-		return nil
-	}
 	a, err := p.Keep(s)
 	if err != nil {
 		s.Warn(err.Error())

@@ -24,6 +24,7 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/storage/worktree"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
 )
@@ -414,9 +415,7 @@ func (r *fileMoves) knows(ctx context.Context, p string) (bool, error) {
 	// Not in any tree, but known: unmerged and intent-to-add entries of the index, skipped files, and
 	// directories without files, which are among the modes.
 	beside := slices.Concat(slices.Collect(maps.Keys(r.cur.Modes)), create.FromPaths(slices.Collect(maps.Keys(r.record.Snapshot.Modes))), create.FromPaths(r.record.Git.Unmerged), create.FromPaths(r.record.Git.IntentToAdd), r.cur.Index.IntentToAdd)
-	for _, st := range r.cur.Index.Unmerged {
-		beside = append(beside, st.Path)
-	}
+	beside = append(beside, gather.List(r.cur.Index.Unmerged, func(st git.Unmerged) string { return st.Path })...)
 	out := slices.Clone(r.cur.Skipped)
 	for _, sk := range r.record.Snapshot.Skipped {
 		out = append(out, snapshot.Skip{Path: string(sk.Path), Reason: sk.Reason})

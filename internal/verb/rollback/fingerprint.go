@@ -1,6 +1,7 @@
 package rollback
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -19,6 +20,7 @@ import (
 // keeps it, and a file that a program keeps writing would change every plan before anyone could
 // confirm it.
 func (r *Plan) Fingerprint() (string, error) {
+	const fingerprintSize = 12 // in bytes
 	answer := *r.answer
 	// These differ between a dry run and a real one.
 	answer.DryRun, answer.Digest = false, ""
@@ -39,9 +41,6 @@ func (r *Plan) Fingerprint() (string, error) {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:fingerprintSize]), nil
 }
-
-// fingerprintSize is in bytes.
-const fingerprintSize = 12
 
 // Digest returns the fingerprint and the tree of the files from which the plan starts, by which a refusal
 // names what has changed since.
@@ -108,12 +107,9 @@ func (r *Plan) lookAgain(ctx context.Context) (*Plan, error) {
 	}
 	changed := now.Since(ctx, r.cur.Tree)
 	seen, err := r.Fingerprint()
-	if err != nil {
-		return nil, err
-	}
-	again, err := now.Fingerprint()
-	if err != nil {
-		return nil, err
+	again, failed := now.Fingerprint()
+	if err != nil || failed != nil {
+		return nil, cmp.Or(err, failed)
 	}
 	if seen != again {
 		return nil, changedSince("the worktree has changed" + Some(changed))
@@ -121,11 +117,9 @@ func (r *Plan) lookAgain(ctx context.Context) (*Plan, error) {
 	return now, nil
 }
 
-// mostNamed is how many paths Some names.
-const mostNamed = 5
-
 // Some names some of the paths, in parentheses, after a space.
 func Some(paths []checkpoint.Path) string {
+	const mostNamed = 5 // how many paths Some names
 	if len(paths) == 0 {
 		return ""
 	}

@@ -55,15 +55,6 @@ func headsOf(rec *record.Record, raw []byte) snapshot.Heads {
 	return snapshot.Heads{Then: g.Head, Staged: create.FromPaths(g.Staged), Listed: !cut}
 }
 
-// indexPlan says what happens to the index if it is not simply the recorded one, and is nil if it is.
-func (r *fileMoves) indexPlan() *IndexPlan {
-	c := r.plan.Carried
-	if c == nil {
-		return nil
-	}
-	return &IndexPlan{Staged: create.ToPaths(c.Staged), Over: create.ToPaths(c.Over), Left: create.ToPaths(c.Left), Stays: c.Stays}
-}
-
 // indexFits returns an error if HEAD has moved to a commit for which the index of an unfinished
 // rollback was not made: that index would stage the reverse of what was committed since.
 func indexFits(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore, meta checkpoint.Intent) error {

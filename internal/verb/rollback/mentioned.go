@@ -10,6 +10,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/inspect"
 )
 
@@ -49,7 +50,7 @@ func (r *Plan) mention(ctx context.Context) {
 		}
 		st := r.to.State
 		if left.Event().Session != st.Session { // of several levels of an undo
-			st = r.lists.of(left.Event().Session)
+			st = r.lists.states[slices.IndexFunc(r.lists.states, func(of *journal.State) bool { return of.Session == left.Event().Session })]
 		}
 		m := r.s.Mentioned(ctx, st, left)
 		a.Leaves[i].Name = strings.TrimSuffix(a.Leaves[i].Name, checkpoint.CalledBy(left)) + m.Name
@@ -87,9 +88,7 @@ func (r *Plan) Service() *checkpoint.Service { return r.s }
 func (r *Plan) PrintDiff(ctx context.Context, to inspect.IO) (int, error) {
 	var paths []string
 	if all := slices.Concat(r.answer.Plan.Write, r.answer.Plan.Delete, r.answer.Plan.Mode); len(all) <= linesCounted {
-		for _, path := range all {
-			paths = append(paths, ":(top,literal)"+string(path))
-		}
+		paths = append(paths, gather.List(all, func(path checkpoint.Path) string { return ":(top,literal)" + string(path) })...)
 	}
 	return inspect.PrintDiff(ctx, r.s, &inspect.Difference{FromTree: r.cur.Tree, ToTree: r.record.Snapshot.Tree}, paths, nil, to)
 }

@@ -9,6 +9,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Others is work that a rollback takes back although the session did not do it.
@@ -27,7 +28,7 @@ func (r *fileMoves) others(ctx context.Context, plan PlanFiles) ([]Others, error
 	if r.isUndo() || r.promote != nil || r.to.Entry == nil || r.to.State.CurrentEntry() == nil {
 		return nil, nil
 	}
-	var saved, unsaved grouped
+	var saved grouped
 	agents, reached := false, false
 	for e := range r.to.State.LineTo(r.to.State.CurrentEntry()) {
 		if reached = e.Checkpoint == r.to.Entry.Checkpoint; reached {
@@ -48,12 +49,9 @@ func (r *fileMoves) others(ctx context.Context, plan PlanFiles) ([]Others, error
 			saved.add(step.Base, step.Who(path), path)
 		}
 	}
-	last, err := r.uncaptured(ctx)
+	unsaved, err := r.uncaptured(ctx)
 	if err != nil || !agents || !reached {
 		return nil, err
-	}
-	for _, c := range last {
-		unsaved.add(r.to.State.CurrentEntry(), c.who, c.path)
 	}
 	all := saved.within(plan)
 	for i := range all {
@@ -62,15 +60,10 @@ func (r *fileMoves) others(ctx context.Context, plan PlanFiles) ([]Others, error
 	return append(all, unsaved.within(plan)...), nil
 }
 
-// unsavedPath is a path that differs from the session's current checkpoint.
-type unsavedPath struct {
-	path record.Path
-	who  author.Who
-}
-
 // uncaptured returns who made what the session's current checkpoint does not have yet.
-func (r *fileMoves) uncaptured(ctx context.Context) (all []unsavedPath, err error) {
-	rec, err := r.s.ReadRecord(ctx, r.to.State.CurrentEntry())
+func (r *fileMoves) uncaptured(ctx context.Context) (all grouped, err error) {
+	current := r.to.State.CurrentEntry()
+	rec, err := r.s.ReadRecord(ctx, current)
 	if err != nil {
 		return nil, nil //nolint:nilerr // then it is not known what changed
 	}
@@ -79,7 +72,7 @@ func (r *fileMoves) uncaptured(ctx context.Context) (all []unsavedPath, err erro
 		return nil, err
 	}
 	for path, who := range author.Now(ctx, r.s.Repo, r.to.State.Session, changes) {
-		all = append(all, unsavedPath{record.Path(path), who})
+		all.add(current, who, record.Path(path))
 	}
 	return all, nil
 }
@@ -106,10 +99,7 @@ func (g *grouped) add(since *journal.Entry, who author.Who, path record.Path) {
 
 // within returns the groups with the paths that are in the plan.
 func (g grouped) within(plan PlanFiles) []Others {
-	planned := map[checkpoint.Path]bool{}
-	for _, path := range slices.Concat(plan.Write, plan.Delete, plan.Mode) {
-		planned[path] = true
-	}
+	planned := gather.SetOf(slices.Concat(plan.Write, plan.Delete, plan.Mode))
 	var kept []Others
 	for _, o := range g {
 		slices.Sort(o.Paths)

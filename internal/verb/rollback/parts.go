@@ -6,6 +6,7 @@ package rollback
 // current checkpoint: then files, index and HEAD are found in different safety checkpoints.
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -288,10 +289,7 @@ func (r *fileMoves) headAfter(ctx context.Context, before, level int) (string, e
 			return "", err
 		}
 	}
-	if after.branch == "" {
-		return "HEAD", nil
-	}
-	return string(after.branch), nil
+	return cmp.Or(string(after.branch), "HEAD"), nil
 }
 
 // headRecord returns the record of the checkpoint whose HEAD is restored.

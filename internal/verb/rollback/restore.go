@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"git-checkpoint/internal/core/checkpoint"
-	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/verb/create"
@@ -45,19 +44,6 @@ func restoring(s *checkpoint.Service, req Request, from *checkpoint.Found) (targ
 	return target{s: s, req: req, to: to, files: from.Entry, restore: restore{stays: true}}, nil
 }
 
-// restored returns what the restore of a level changed, nil if its safety checkpoint does not say.
-func (u undo) restored(ctx context.Context, s *checkpoint.Service, l journal.Level) *create.Restored {
-	rec, err := s.ReadRecord(ctx, u.lists.entry(l.Head.Safety))
-	if err != nil {
-		return nil
-	}
-	changed, is := create.MemberRestored.Of(rec.Snapshot.Extra)
-	if !is {
-		return nil
-	}
-	return &changed
-}
-
 // undoRestores makes r the undo of restores alone. If there are several, each is undone by itself, and
 // r shows what they do together.
 func (r *target) undoRestores(ctx context.Context) {
@@ -66,8 +52,13 @@ func (r *target) undoRestores(ctx context.Context) {
 		if !l.Head.Stays() || isGone(r.lists.entry(l.Head.Safety)) {
 			continue
 		}
-		changed := r.restored(ctx, r.s, l)
-		if changed == nil { // an earlier version brought back all of the safety checkpoint
+		var changed create.Restored
+		rec, err := r.s.ReadRecord(ctx, r.lists.entry(l.Head.Safety))
+		says := err == nil
+		if says {
+			changed, says = create.MemberRestored.Of(rec.Snapshot.Extra)
+		}
+		if !says { // an earlier version brought back all of the safety checkpoint
 			r.only, r.req.Mode = nil, ModePaths
 			return
 		}

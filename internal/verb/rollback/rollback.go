@@ -18,6 +18,7 @@
 package rollback
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -185,10 +186,7 @@ func compute(ctx context.Context, asked target) (*Plan, error) {
 // read completes a target with the records that it needs, or refuses it. It also returns what the
 // record commit of the files holds.
 func (r target) read(ctx context.Context) (*target, contents, error) {
-	if r.req.Mode == "" {
-		r.req.Mode = ModeAll
-	}
-	if r.req.Mode == ModeAll && len(r.req.Paths) > 0 {
+	if r.req.Mode = cmp.Or(r.req.Mode, ModeAll); r.req.Mode == ModeAll && len(r.req.Paths) > 0 {
 		r.req.Mode = ModePaths
 	}
 	if err := r.refuseEarly(); err != nil {

@@ -17,6 +17,7 @@ import (
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // direction selects one of the two lists of a worktree, and is also the name of the command.
@@ -52,11 +53,6 @@ func (w *undoLists) entry(id name.ID) *journal.Entry {
 		}
 	}
 	return nil
-}
-
-// of returns the state of a session.
-func (w *undoLists) of(session name.Session) *journal.State {
-	return w.states[slices.IndexFunc(w.states, func(st *journal.State) bool { return st.Session == session })]
 }
 
 // readLists reads the lists of this worktree from the journals of all sessions. A session that
@@ -203,12 +199,10 @@ func oneLine(r rune) rune {
 	return r
 }
 
-// shortestEvent is how many digits of an event's id must be typed.
-const shortestEvent = 4
-
 // findLevel returns the index of the level that the user named: by one of its events, by the safety
 // checkpoint that it made, or by the checkpoint that it went to.
 func findLevel(ctx context.Context, s *checkpoint.Service, levels []journal.Level, to string) (int, error) {
+	const shortestEvent = 4 // how many digits of an event's id must be typed
 	named := func(e *journal.Event) bool {
 		return len(to) >= shortestEvent && strings.HasPrefix(string(e.OID), strings.ToLower(to))
 	}
@@ -249,10 +243,7 @@ func isCalled(e *journal.Entry, text string) bool {
 func planEach(levels []journal.Level) ([]journal.Plan, error) {
 	plans := make([]journal.Plan, len(levels))
 	for _, in := range bySession(levels) {
-		moves := make([]*journal.Event, len(in))
-		for i, at := range in {
-			moves[i] = levels[at].Head
-		}
+		moves := gather.List(in, func(at int) *journal.Event { return levels[at].Head })
 		some, err := levels[in[0]].State.PlanEach(moves)
 		if err != nil {
 			return nil, err

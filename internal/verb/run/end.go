@@ -52,13 +52,11 @@ func (r *running) succeeded(ctx context.Context) error {
 	return err
 }
 
-// longestState bounds the state file that is read back, in bytes.
-const longestState = 256 << 20
-
 // withState returns the request for the create with the state that the command left. A
 // complete document of the workflow becomes the state; anything else counts as an edit of
 // the state.
 func (r *running) withState() (create.Request, error) {
+	const longestState = 256 << 20 // bounds the state file that is read back, in bytes
 	create := r.req.Create
 	create.Message = cmp.Or(create.Message, r.outcome("exit 0"))
 	f, err := os.Open(r.stateFile)

@@ -16,6 +16,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/connect"
 	"git-checkpoint/internal/verb/continuation"
 )
@@ -51,11 +52,7 @@ func allRefs(ctx context.Context, s *checkpoint.Service) ([]git.Update, error) {
 	if err != nil {
 		return nil, err
 	}
-	var updates []git.Update
-	for _, r := range refs {
-		updates = append(updates, git.Update{Ref: r.Ref, Old: r.OID})
-	}
-	return updates, nil
+	return gather.List(refs, func(r git.RefValue) git.Update { return git.Update{Ref: r.Ref, Old: r.OID} }), nil
 }
 
 // clearDir removes a directory of this program, but for the receipt of hooks in agents' settings:

@@ -21,6 +21,7 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/rollback"
 )
@@ -92,13 +93,7 @@ func (im *importing) number(v store.View, r *record.Record, d *ImportDocument, a
 
 // hanging counts the live checkpoints of a step that are not its milestones.
 func (l *importMap) hanging(step int) int {
-	n := 0
-	for _, e := range l.entries {
-		if e.live && !e.milestone && e.step == step {
-			n++
-		}
-	}
-	return n
+	return gather.Count(l.entries, func(e importEntry) bool { return e.live && !e.milestone && e.step == step })
 }
 
 // composePlace fills in branch, commit and files. If the commit that the document names is

@@ -16,11 +16,9 @@ import (
 	"git-checkpoint/internal/storage/remote"
 )
 
-// advisedFrom is from how many refs of checkpoints on their lists are long enough to be worth a word.
-const advisedFrom = 1000
-
 // AdviseArchive warns where many checkpoints have refs of their own, and names the session with most of them.
 func AdviseArchive(ctx context.Context, s *checkpoint.Service) {
+	const advisedFrom = 1000 // from how many refs of checkpoints on their lists are long enough to be worth a word
 	refs, err := s.Repo.Refs.List(ctx, name.CheckpointRoot)
 	if err != nil {
 		return // whatever needs them says so

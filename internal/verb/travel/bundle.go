@@ -109,13 +109,11 @@ func importBundle(ctx context.Context, s *checkpoint.Service, file string, came 
 	return t.answer, t.verdict()
 }
 
-// maxPack bounds the size of an imported pack: 1 TiB.
-const maxPack = 1 << 40
-
 // unpack adds the objects of a bundle to the object store. No ref names them yet. git index-pack
 // checks each object (--strict) and completes a thin pack. The commits that the bundle builds on
 // have to be here.
 func unpack(ctx context.Context, s *checkpoint.Service, header archive.Header, pack io.Reader) error {
+	const maxPack = 1 << 40 // bounds the size of an imported pack: 1 TiB
 	for _, need := range header.Needs {
 		if !Exists(ctx, s, need) {
 			return checkpoint.Failure(checkpoint.KindFailed, "import the earlier bundle first; one from a shallow clone can be imported only where commit "+string(need)+" is", "the bundle builds on %s, which is not in this repository", need.Short())

@@ -12,8 +12,10 @@ import (
 
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/lfs"
 	"git-checkpoint/internal/storage/remote"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // mayBeSent passes everything that a push is about to send through the clearance gate, before the
@@ -24,24 +26,18 @@ func (c *pushRound) mayBeSent(ctx context.Context) ([]lfs.Named, error) {
 	what := clearance.Sending{To: c.answer.Remote, Unscanned: c.req.Unscanned}
 	tips := []name.OID{c.notes}
 	for _, p := range c.plans {
-		for _, u := range p.Create {
-			tips = append(tips, u.New)
-		}
+		tips = append(tips, gather.List(p.Create, func(u remote.Update) name.OID { return u.New })...)
 		tips = append(tips, p.Journal)
 		if j := c.folds[p.Session]; j != nil {
 			what.Labels = append(what.Labels, clearance.Holders(j.log)...)
 		}
 	}
-	for _, u := range c.archives {
-		tips = append(tips, u.New)
-	}
+	tips = append(tips, gather.List(c.archives, func(u remote.Update) name.OID { return u.New })...)
 	tags, err := c.tags(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range tags {
-		tips = append(tips, r.OID)
-	}
+	tips = append(tips, gather.List(tags, func(r git.RefValue) name.OID { return r.OID })...)
 	what.Tips = slices.DeleteFunc(tips, func(oid name.OID) bool { return oid == "" })
 	if what.Outside, err = c.outside(ctx, what.Tips); err != nil {
 		return nil, err

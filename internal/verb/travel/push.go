@@ -25,9 +25,6 @@ func Push(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, err
 	return run(s, req, func(t *transfer) error { return t.push(ctx, nil) })
 }
 
-// pushTries bounds how often a push is planned again because another clone was faster.
-const pushTries = 60
-
 // errStale means that the remote, or the journal here, has changed since it was listed.
 var errStale = errors.New("the remote has changed in the meantime")
 
@@ -68,6 +65,7 @@ func (t *transfer) push(ctx context.Context, there *remote.Listing) error {
 // pushTo repeats pushOnce until the remote has everything, for one address. there is the first
 // listing to plan from, or nil to read it.
 func (t *transfer) pushTo(ctx context.Context, there *remote.Listing) error {
+	const pushTries = 60 // bounds how often a push is planned again because another clone was faster
 	for try := 1; ; try++ {
 		var here *remote.Listing
 		var err error

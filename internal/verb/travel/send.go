@@ -19,6 +19,7 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/remote"
 	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // joinable returns an error if the journal of a remote cannot be merged with mine: it is another
@@ -255,10 +256,7 @@ func (c *pushRound) tags(ctx context.Context) (tags []git.RefValue, err error) {
 	if !c.req.Tags || len(c.plans) == 0 {
 		return nil, nil
 	}
-	var below []string
-	for _, p := range c.plans {
-		below = append(below, name.TagRoot+string(p.Session)+"/")
-	}
+	below := gather.List(c.plans, func(p remote.Plan) string { return name.TagRoot + string(p.Session) + "/" })
 	tags, err = c.s.Repo.Refs.List(ctx, below...)
 	return tags, err
 }

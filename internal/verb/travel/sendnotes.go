@@ -10,6 +10,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/remote"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // notesToSend writes the notes commit of a push and returns its id, or "" if the remote's notes
@@ -83,10 +84,7 @@ func (c *pushRound) buries() bool {
 
 // about names the pushed sessions for the message of the notes commit, at most five of them.
 func (c *pushRound) about() string {
-	var words []string
-	for _, p := range c.plans {
-		words = append(words, string(p.Session))
-	}
+	words := gather.List(c.plans, func(p remote.Plan) string { return string(p.Session) })
 	if len(words) > 5 {
 		words = append(words[:5], "…")
 	}

@@ -15,6 +15,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/provenance"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/why"
 )
 
@@ -64,10 +65,7 @@ func Write(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, er
 	if err != nil {
 		return nil, err
 	}
-	made := make([]provenance.Note, len(known))
-	for i, c := range known {
-		made[i] = noteOf(c)
-	}
+	made := gather.List(known, noteOf)
 	if err := w.cleaned(ctx, made); err != nil {
 		return nil, err
 	}

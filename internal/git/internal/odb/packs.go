@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // ErrUseGit says that an object cannot be read here, for whatever reason; git may still find
@@ -134,10 +135,7 @@ func (p *Packs) list() {
 		if err != nil {
 			continue
 		}
-		there := make(map[string]bool, len(entries))
-		for _, e := range entries {
-			there[e.Name()] = true
-		}
+		there := gather.Set(entries, func(e os.DirEntry) string { return e.Name() })
 		for _, e := range entries {
 			base, ok := strings.CutSuffix(e.Name(), ".idx")
 			if !ok || !there[base+".pack"] { // `git maintenance` names a pack loose-<hash>.pack

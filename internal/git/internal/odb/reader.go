@@ -54,9 +54,6 @@ type header struct {
 
 func (h header) isDelta() bool { return h.typ == typeOffsetDelta || h.typ == typeRefDelta }
 
-// maxHeader is an upper bound for the bytes of a header: the size, and an offset or an id.
-const maxHeader = 10 + 10 + 32
-
 // maxChain is how many deltas may depend on each other. git's default is 50, and pack.depth
 // allows 4095 at most. The limit also ends a chain that is a circle.
 const maxChain = 4096
@@ -166,6 +163,7 @@ func (r *Reader) room(size int64) []byte {
 // the lowest four bits of the size; each following byte has seven more bits, and the highest bit
 // says whether another byte follows.
 func (r *Reader) header(p *pack, offset int64) (header, error) {
+	const maxHeader = 10 + 10 + 32 // an upper bound for the bytes of a header: the size, and an offset or an id
 	b, err := r.bytes(p, offset, maxHeader)
 	if err != nil || len(b) == 0 {
 		return header{}, ErrUseGit

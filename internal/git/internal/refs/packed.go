@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // manyRefs is how many new refs in one transaction make it worthwhile to write them directly into
@@ -40,10 +41,7 @@ func packable(updates []Update, commits func([]name.OID) bool) (fresh, rest []Up
 	if len(fresh) < manyRefs {
 		return nil, updates
 	}
-	oids := make([]name.OID, len(fresh))
-	for i, u := range fresh {
-		oids[i] = u.New
-	}
+	oids := gather.List(fresh, func(u Update) name.OID { return u.New })
 	// A tag object would need a second line in packed-refs with its target.
 	if !commits(oids) {
 		return nil, updates

@@ -12,10 +12,8 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git/gitconfig"
+	"git-checkpoint/internal/sys/gather"
 )
-
-// maxName is the maximum length in bytes of a file name on common file systems.
-const maxName = 255
 
 // Value is a ref and the object that it points to. An annotated tag is not peeled.
 type Value struct {
@@ -119,6 +117,7 @@ func (f Files) plainUpdates(updates []Update) bool {
 // plainUpdate reports whether an update is simple: it is a ref of ours with an ordinary name, its
 // ids are well-formed, and it has no reflog, which git would continue.
 func (f Files) plainUpdate(u Update) bool {
+	const maxName = 255 // the maximum length in bytes of a file name on common file systems
 	ref := string(u.Ref)
 	if !u.Ref.Travels() || !IsSimple(ref) || !f.shared(ref) || len(proofOf("0123456789", 0, u.Ref)) > maxName {
 		return false
@@ -172,9 +171,7 @@ func (f Files) locksFor(updates []Update, commits func([]name.OID) bool) []*refL
 	if len(fresh) > 0 {
 		locks = append(locks, packed)
 	}
-	for _, u := range fresh {
-		last = append(last, &refLock{update: u, packs: true})
-	}
+	last = append(last, gather.List(fresh, func(u Update) *refLock { return &refLock{update: u, packs: true} })...)
 	for _, u := range updates {
 		if u.New == "" {
 			last = append(last, &refLock{update: u})
