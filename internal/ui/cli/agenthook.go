@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"git-checkpoint/internal/agents/hook"
 	"git-checkpoint/internal/core/agent"
@@ -22,6 +23,9 @@ import (
 type AgentHookCmd struct {
 	Words []string `arg:"" optional:"" name:"words" verbatim:"" help:"Name of the agent, then name of the event."`
 }
+
+// longestOpening is how long git may take to open a repository before an event is given up.
+const longestOpening = 3 * time.Second
 
 // longestPayload is the largest event that is read, in bytes.
 const longestPayload = 64 << 20
@@ -110,14 +114,21 @@ func heard(ctx context.Context, app *App, def *agent.Definition, event string, h
 	var handled bool
 	handle := func(dir string) error {
 		app.dir = dir
-		return app.serve(ctx, func(s *checkpoint.Service) error {
-			var answer []byte
-			if answer, handled = hook.Handle(ctx, s, app.typedIn(s), def, event, happened); said == nil {
-				said = answer
-			}
-			top = s.Repo.WorkTree
-			return nil
-		})
+		opening, cancel := context.WithTimeoutCause(ctx, longestOpening, fmt.Errorf("git took more than %v to open the repository", longestOpening))
+		s, err := app.open(opening)
+		if slow := context.Cause(opening); err != nil && slow != nil {
+			err = slow
+		}
+		cancel()
+		if err != nil {
+			return err
+		}
+		var answer []byte
+		if answer, handled = hook.Handle(ctx, s, app.typedIn(s), def, event, happened); said == nil {
+			said = answer
+		}
+		top = s.Repo.WorkTree
+		return app.close(ctx, s, nil)
 	}
 	var closed error
 	for _, dir := range hook.Directories(def, happened, getenv) {
