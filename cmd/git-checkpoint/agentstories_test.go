@@ -96,7 +96,7 @@ func (s *story) work(d *drive, other func()) (steps []modelStep) {
 				mine, typed = s.line("me")
 			}
 			step.before = func() {
-				go s.try("sh", "-c", fmt.Sprintf("for i in $(seq 400); do test -e %s && break; sleep 0.05; done; %s; rm -f %s", flag, typed, flag))
+				s.try("sh", "-c", fmt.Sprintf("{ for i in $(seq 400); do test -e %s && break; sleep 0.05; done; %s; rm -f %s; } >/dev/null 2>&1 &", flag, typed, flag))
 			}
 		case 3:
 			step.command = fmt.Sprintf("git checkout -q -- f%d", s.IntN(3))

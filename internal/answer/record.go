@@ -98,7 +98,7 @@ func (p *page) byOthers(r *record.Record) {
 		case record.During:
 			during = append(during, checkpoint.Path(path))
 		default:
-			rows = append(rows, [2]string{path, string(who)})
+			rows = append(rows, [2]string{path, who})
 		}
 	}
 	if some := rollback.Some(during); some != "" {

@@ -17,6 +17,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/worktree"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // packFrom is the number of changed files from which a capture writes one pack instead of a
@@ -189,14 +190,11 @@ func (s *hasher) hashConverting(ctx context.Context, private *privateIndex, file
 		return err
 	}
 	defer os.Remove(index) //nolint:errcheck // disposable
-	var attrs []candidate
-	others := slices.DeleteFunc(slices.Clone(files), func(f candidate) bool {
-		is := holdsAttributes(f.path)
-		if is {
-			attrs, private.attrs = append(attrs, f), append(private.attrs, f.path)
-		}
-		return is
-	})
+	attrs := gather.Those(files, func(f candidate) bool { return holdsAttributes(f.path) })
+	others := gather.Those(files, func(f candidate) bool { return !holdsAttributes(f.path) })
+	for _, f := range attrs {
+		private.attrs = append(private.attrs, f.path)
+	}
 	entries, err := s.clean(ctx, index, attrs, c)
 	if err != nil {
 		return err

@@ -55,6 +55,12 @@ func (r *reverting) merge(ctx context.Context, now *snapshot.Capture, t snapshot
 	if err != nil {
 		return t, err
 	}
+	r.done = r.outcome(diffs, outcomes, with)
+	return merged.Target(t), nil
+}
+
+// outcome says what becomes of the files, with who else changed them, and of which steps anything is left to take back.
+func (r *reverting) outcome(diffs []*difference, outcomes []threeway.Outcome, with map[string][]string) *rollback.Reverted {
 	done, during := r.said, map[string]bool{}
 	left := map[name.ID]bool{} // the checkpoints of which anything is taken back
 	for _, d := range diffs {
@@ -84,8 +90,7 @@ func (r *reverting) merge(ctx context.Context, now *snapshot.Capture, t snapshot
 		}
 		done.Files = append(done.Files, f)
 	}
-	r.done = &done
-	return merged.Target(t), nil
+	return &done
 }
 
 // undone applies the changes of the differences to the files that are here.
