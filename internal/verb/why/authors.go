@@ -40,6 +40,9 @@ func (w *authors) in(ctx context.Context, st *journal.State, e *journal.Entry, r
 		Of: step.Checkpoint, Entry: e, Message: said.Message, Ref: string(st.Session) + ":" + checkpoint.TypedName(st, step),
 		Files: said.Files.Counts[0] + said.Files.Counts[1] + said.Files.Counts[2],
 	}
+	if who.By == author.Unknown {
+		claim.from = who.Session
+	}
 	if step.Milestone {
 		claim.Step = step.Step
 	}

@@ -34,8 +34,9 @@ type Claim struct {
 	// Files is how many files the step changed.
 	Files int `json:"-"`
 
-	rank     int    // 1: the session went on from the commit; 2: the commit names a checkpoint of it
-	worktree string // where the checkpoint was made
+	from     name.Session // of whom it was taken over
+	rank     int          // 1: the session went on from the commit; 2: the commit names a checkpoint of it
+	worktree string       // where the checkpoint was made
 }
 
 // Label is that of Checkpoint.

@@ -180,5 +180,30 @@ func (j judge) inside(ctx context.Context, tip saved, now git.Entry, at Place, g
 	if made.point < 0 {
 		return nil
 	}
-	return []Claim{j.authors.of(ctx, made)}
+	return []Claim{j.takenOver(ctx, j.authors.of(ctx, made), made, now, at.Line-1)}
+}
+
+// takenOver returns the claim of the session of which a checkpoint took over a line, from its newest checkpoint until then: where
+// two sessions made theirs at the same moment, nothing else says which came first. Without one it is the claim itself.
+func (j judge) takenOver(ctx context.Context, claim Claim, made saved, now git.Entry, i int) Claim {
+	of := j.x.sessionNamed(claim.from)
+	if of == nil || !j.files.read(ctx, now).known {
+		return claim
+	}
+	p := &j.x.Checkpoints[made.point]
+	for at := of.To - 1; at >= of.From; at-- {
+		if q := &j.x.Checkpoints[at]; q.Worktree != p.Worktree || q.At > p.At {
+			continue
+		}
+		from := saved{at, made.path}
+		if k := j.files.matched(ctx, j.chains.file(ctx, from), now)[i]; k >= 0 {
+			if o := j.chains.walk(ctx, from).origin(ctx, k); o != nowhere {
+				if other := j.authors.of(ctx, o); other.By != author.Unknown {
+					return other
+				}
+			}
+		}
+		break
+	}
+	return claim
 }
