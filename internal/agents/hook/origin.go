@@ -2,17 +2,30 @@ package hook
 
 import (
 	"context"
+	"iter"
 	"slices"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/continuation"
 	"git-checkpoint/internal/verb/inspect"
 )
 
-// mostOrigins is how many of the newest steps are searched for the one that has the files as they
-// are now.
-const mostOrigins = 50
+// steps yields the newest steps of a session, the last fifty, with the records that can be read.
+func (h *handler) steps(ctx context.Context, st *journal.State) iter.Seq2[*journal.Entry, *record.Record] {
+	const most = 50
+	all := gather.Those(st.Checkpoints(), func(e *journal.Entry) bool { return e.Live && e.Milestone })
+	return func(yield func(*journal.Entry, *record.Record) bool) {
+		for _, e := range slices.Backward(all[max(0, len(all)-most):]) {
+			if rec, err := h.s.ReadRecord(ctx, e); err == nil && !yield(e, rec) {
+				return
+			}
+		}
+	}
+}
 
 // origin returns the step at which the session of a conversation begins if the conversation
 // continues another one: the newest step of the other session that has the files as they are now.
@@ -30,16 +43,9 @@ func (h *handler) origin(ctx context.Context) *checkpoint.Found {
 	if err != nil || st.CurrentEntry() == nil {
 		return nil
 	}
-	looked, now := 0, name.OID("")
-	for _, e := range slices.Backward(st.Checkpoints()) {
-		if !e.Live || !e.Milestone {
-			continue
-		}
-		if looked++; looked > mostOrigins {
-			break
-		}
-		rec, err := h.s.ReadRecord(ctx, e)
-		if err != nil || rec.Snapshot.Tree == "" {
+	now := name.OID("")
+	for e, rec := range h.steps(ctx, st) {
+		if rec.Snapshot.Tree == "" {
 			continue
 		}
 		if now == "" {

@@ -98,22 +98,15 @@ func (h *handler) usage() (*record.Usage, spending) {
 
 // leave marks the steps that the person left with the agent's own rewind, as the transcript shows: their messages say so.
 func (h *handler) leave(ctx context.Context) error {
+	if len(h.left) == 0 {
+		return nil
+	}
 	st, err := h.s.State(ctx, h.c.Session)
-	if err != nil || len(h.left) == 0 {
+	if err != nil {
 		return err
 	}
-	mark, looked := " (left by "+h.def.Title+"'s rewind)", 0
-	for _, e := range slices.Backward(st.Checkpoints()) {
-		if !e.Live || !e.Milestone {
-			continue
-		}
-		if looked++; looked > mostOrigins {
-			break
-		}
-		rec, err := h.s.ReadRecord(ctx, e)
-		if err != nil {
-			continue
-		}
+	mark := " (left by " + h.def.Title + "'s rewind)"
+	for e, rec := range h.steps(ctx, st) {
 		subject, rest, _ := strings.Cut(rec.Message, "\n")
 		a, _ := rec.Agent()
 		if a.Session != h.e.Session || !slices.Contains(h.left, a.Turn) || strings.HasSuffix(subject, mark) {
@@ -191,10 +184,10 @@ func turnsOf(all []string, known []spent, ids []string) []spent {
 }
 
 // read returns what the end of a transcript says, or nil if it cannot be read: a checkpoint is
-// worth more. It waits up to lag for a late line.
+// worth more, or if nobody asks for tokens and it shows no rewind. It waits up to lag for a late line.
 func (h *handler) read(path string, before *agent.Spent, lag time.Duration) *agent.Spent {
 	u := h.def.Usage
-	if !u.Reads() || !filepath.IsAbs(path) || filepath.Ext(path) != ".jsonl" {
+	if !u.Reads() || !h.keepsUsage && u.Number == "" || !filepath.IsAbs(path) || filepath.Ext(path) != ".jsonl" {
 		return nil
 	}
 	for began := time.Now(); ; time.Sleep(lagInterval) {
