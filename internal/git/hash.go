@@ -12,7 +12,7 @@ import (
 // HashObject returns the id that an object has in a repository of the given object format ("sha1"
 // or "sha256"). It writes nothing.
 func HashObject(format, typ string, data []byte) name.OID {
-	h := odb.NewHash(format)
+	h := odb.NewHash(format == "sha256")
 	fmt.Fprintf(h, "%s %d\x00", typ, len(data))
 	h.Write(data)
 	return name.OID(hex.EncodeToString(h.Sum(nil)))
@@ -28,7 +28,7 @@ func IsEmptyBlob(oid name.OID) bool {
 // example because the file is being written to, the id is empty and the error is that of the
 // reader, or nil.
 func HashBlob(format string, size int64, content io.Reader) (name.OID, error) {
-	h := odb.NewHash(format)
+	h := odb.NewHash(format == "sha256")
 	fmt.Fprintf(h, "blob %d\x00", size)
 	n, err := io.Copy(h, content)
 	if err != nil || n != size {

@@ -77,7 +77,7 @@ func (c *Checkout) EditIndex(ctx context.Context, ix *Index, edits map[string]In
 	w.out = append(w.out, "TREE"...)
 	w.out = binary.BigEndian.AppendUint32(w.out, uint32(len(cache)))
 	w.out = append(w.out, cache...)
-	h := odb.NewHash(c.at.Format)
+	h := odb.NewHash(c.at.Format == "sha256")
 	h.Write(w.out) //nolint:errcheck // never fails
 	return h.Sum(w.out), nil
 }

@@ -248,7 +248,7 @@ func (w *packWriter) complete() (sum []byte, err error) {
 	if _, err := w.file.WriteAt(start, 0); err != nil {
 		return nil, err
 	}
-	h := odb.NewHash(w.to.at.Format)
+	h := odb.NewHash(w.to.at.Format == "sha256")
 	if _, err := io.Copy(h, io.NewSectionReader(w.file, 0, w.size)); err != nil {
 		return nil, err
 	}
@@ -268,7 +268,7 @@ func (w *packWriter) install(sum []byte) error {
 		return err
 	}
 	defer os.Remove(index.Name()) //nolint:errcheck // gone if it got its name
-	_, err = index.Write(packIndex(odb.NewHash(w.to.at.Format), w.entries, sum))
+	_, err = index.Write(packIndex(odb.NewHash(w.to.at.Format == "sha256"), w.entries, sum))
 	if err == nil {
 		err = dir.syncAndChmod(index, dir.syncIndex)
 	}

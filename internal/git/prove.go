@@ -135,7 +135,7 @@ func (o *Objects) ProveInParallel(ctx context.Context, oids []string, keep int64
 // proven reads the content of an object from cat-file and compares it with the object's id. It
 // reads to the end in any case, so that the pipe stays usable.
 func proven(r io.Reader, o *Object, format string, keep int64) error {
-	sum := odb.NewHash(format)
+	sum := odb.NewHash(format == "sha256")
 	fmt.Fprintf(sum, "%s %d\x00", o.Type, o.Size)
 	if o.Size <= keep {
 		data, err := readSized(r, o.Size)

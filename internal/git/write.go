@@ -83,7 +83,7 @@ func (d *looseDir) WriteObject(_ context.Context, typ string, data []byte) (name
 // identify returns the id of an object that is to be written. As git does, it refuses content that
 // was constructed to collide with other content under SHA-1.
 func identify(format, typ string, data []byte) (name.OID, error) {
-	h := odb.NewHash(format)
+	h := odb.NewHash(format == "sha256")
 	if format == "sha1" {
 		h = gohash.New(crypto.SHA1)
 	}

@@ -45,7 +45,7 @@ func (p *Packs) whole(path string, info fs.FileInfo) bool {
 		return false
 	}
 	defer f.Close() //nolint:errcheck // read only
-	sum := NewHash(map[int]string{sha256.Size: "sha256"}[p.hashLen])
+	sum := NewHash(p.hashLen == sha256.Size)
 	if _, err := io.CopyN(sum, f, info.Size()-int64(p.hashLen)); err != nil {
 		return false
 	}
@@ -60,9 +60,9 @@ func (p *Packs) whole(path string, info fs.FileInfo) bool {
 	return true
 }
 
-// NewHash returns the hash of an object format, "sha1" or "sha256".
-func NewHash(format string) hash.Hash {
-	if format == "sha256" {
+// NewHash returns the hash of an object format, SHA-256 or SHA-1.
+func NewHash(is256 bool) hash.Hash {
+	if is256 {
 		return sha256.New()
 	}
 	return sha1.New() // git's own hash
