@@ -141,10 +141,25 @@ func (s *story) prompts(d *drive, other func()) {
 	s.said = append(s.said, regexp.MustCompile(`(?m)^.*removed work that was not its own.*$`).FindAllString(said, -1)...)
 	now := s.lines()
 	for line, who := range before {
-		if now[line] == "" && who == "me" && !strings.Contains(strings.Join(s.said[since:], "\n"), s.files[line]) {
+		if now[line] == "" && who == "me" && !s.brings(line, s.said[since:]) {
 			s.unsaid = append(s.unsaid, line+" in "+s.files[line])
 		}
 	}
+}
+
+var storyBack = regexp.MustCompile(`git checkpoint restore (\S+) -- ([^;]+)`)
+
+// brings reports whether a command that was said has a line in the file that it brings back.
+func (s *story) brings(line string, said []string) bool {
+	for _, m := range storyBack.FindAllStringSubmatch(strings.Join(said, "\n"), -1) {
+		commit := strings.TrimSpace(s.run("git-checkpoint", "show", m[1], "--get", "commit"))
+		for _, path := range strings.Fields(m[2]) {
+			if path == s.files[line] && strings.Contains("\n"+s.run("git", "cat-file", "blob", commit+":"+path), "\n"+line+"\n") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // takes reverts what somebody did, and compares it with the record.

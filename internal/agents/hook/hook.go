@@ -315,7 +315,7 @@ func (h *handler) closeTurn(ctx context.Context, reply, mark string) error {
 	if made == nil {
 		return nil
 	}
-	h.c.Removed = h.removed(ctx, tree)
+	h.c.Removed = h.removed(ctx)
 	// Lines of the transcript that were not saved belong to the next milestone.
 	h.c.Transcript, h.c.Spending = now, spent
 	h.work.NewTurn(h.worker(), made.ID)

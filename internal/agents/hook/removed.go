@@ -2,64 +2,69 @@ package hook
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 
-	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/connect"
 )
 
-// removed says what the turn that has ended with the files of a tree removed of the work of others, and how to
-// get it back; "" if nothing is known to be gone. It is also kept for status.
-func (h *handler) removed(ctx context.Context, tree name.OID) string {
-	by := h.work.Workers[h.worker()]
+// removed says what the turn that has ended removed of the work of others, and how to get it back; "" if nothing is known
+// to be gone. It is also kept for status.
+func (h *handler) removed(ctx context.Context) string {
 	st, err := h.s.State(ctx, h.c.Session)
-	if by == nil || err != nil {
+	if err != nil {
 		return ""
 	}
-	var paths, back []string
+	var paths, labels, back []string
 	at := map[string][]string{}
-	for _, path := range slices.Sorted(maps.Keys(by.Foreign)) {
-		f := by.Foreign[path]
-		e := st.Entry(f.Checkpoint)
-		if !f.Met {
-			continue
+	for _, f := range h.work.Workers[h.worker()].TakeLost() {
+		paths = append(paths, f.Path)
+		e := st.Entry(f.Lost)
+		if e == nil || e.Dead {
+			e = st.Entry(f.Checkpoint)
 		}
-		if delete(by.Foreign, path); e == nil || e.Dead || !h.gone(ctx, f, tree, path) {
+		if e == nil || e.Dead {
 			continue
 		}
 		label := checkpoint.NameTo(st, e)
-		paths, at[label] = append(paths, oneLine(path)), append(at[label], name.Quoted(path))
+		if len(h.work.Sessions) > 1 { // the number may be another session's, too
+			label = string(h.c.Session) + ":" + label
+		}
+		if at[label] == nil {
+			labels = append(labels, label)
+		}
+		at[label] = append(at[label], f.Path)
 	}
 	if len(paths) == 0 {
 		return ""
 	}
-	for _, label := range slices.Sorted(maps.Keys(at)) {
-		back = append(back, "git checkpoint restore "+label+" -- "+strings.Join(at[label], " "))
+	for _, label := range labels {
+		back = append(back, "git checkpoint restore "+label+" -- "+name.Quoted(set(at[label])...))
 	}
-	words := "This prompt removed work that was not its own: " + strings.Join(paths, ", ") + ". Get it back: " + strings.Join(back, "; ")
-	h.s.Remember(connect.RemovedFile, words) //nolint:errcheck // it is said here, too
+	words := "This prompt removed work that was not its own: " + strings.Join(gather.List(set(paths), oneLine), ", ") + ". Get it back: " + strings.Join(back, "; ")
+	var unread string
+	h.s.Recall(connect.RemovedFile, &unread)                                       //nolint:errcheck // it was said on the agent's screen
+	h.s.Remember(connect.RemovedFile, strings.TrimPrefix(unread+"\n"+words, "\n")) //nolint:errcheck // it is said here, too
 	return words
 }
 
-// gone reports whether nothing is left of a change that others made to a file.
-func (h *handler) gone(ctx context.Context, f author.Foreign, tree name.OID, path string) bool {
-	now, ok := author.ContentIn(ctx, h.s.Repo.Trees)(tree, path)
-	if !ok || now == f.To {
-		return false
-	}
-	var texts [3][]byte
-	for i, content := range []string{f.From, f.To, now} {
-		if fields := strings.Fields(content); len(fields) > 0 {
-			object, err := h.s.Repo.Objects.Batch().Typed(ctx, fields[len(fields)-1], "blob")
-			if err != nil || len(object.Data) > largestEdit {
-				return false
-			}
-			texts[i] = append([]byte{}, object.Data...)
+// set returns words sorted, each once.
+func set(words []string) []string {
+	slices.Sort(words)
+	return slices.Compact(words)
+}
+
+// text returns what is in a content, as author.Look has it.
+func (h *handler) text(ctx context.Context) func(content string) ([]byte, bool) {
+	return func(content string) ([]byte, bool) {
+		fields := strings.Fields(content)
+		if len(fields) == 0 {
+			return nil, true
 		}
+		object, err := h.s.Repo.Objects.Batch().Typed(ctx, fields[len(fields)-1], "blob")
+		return append([]byte{}, object.Data...), err == nil && len(object.Data) <= largestEdit
 	}
-	return f.Gone(texts[0], texts[1], texts[2])
 }

@@ -51,8 +51,8 @@ func (h *handler) begin() *author.Worker {
 func missedFile(worker string) string { return "missed-" + worker }
 
 // looking names the capture that the event makes.
-func (h *handler) looking(m author.Moment) author.Look {
-	return author.Look{Moment: m, Worker: h.worker(), Session: h.c.Session, Call: h.e.Call}
+func (h *handler) looking(ctx context.Context) author.Look {
+	return author.Look{Moment: h.moment, Worker: h.worker(), Session: h.c.Session, Call: h.e.Call, Text: h.text(ctx)}
 }
 
 // foreseeing handles the event before a tool. It never prints anything, because the agent would
@@ -233,7 +233,7 @@ func (h *handler) afterTool(ctx context.Context, save func(context.Context) erro
 func (h *handler) authors(ctx context.Context, turn bool) func(a *record.Agent, previous name.ID, changes []git.Change) {
 	return func(a *record.Agent, previous name.ID, changes []git.Change) {
 		h.previous, h.changes = previous, author.Changes(changes)
-		look := h.looking(h.moment)
+		look := h.looking(ctx)
 		look.In = author.ContentIn(ctx, h.s.Repo.Trees)
 		look.Saved = map[string]bool{}
 		for _, s := range h.work.Saves {

@@ -2,47 +2,115 @@ package author
 
 import (
 	"bytes"
+	"context"
 	"slices"
 
+	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 )
 
-// Foreign is a change that others made to a file, as a checkpoint has it.
+// Foreign is a change that others made to a file, and of which something was still there when the worker last saw it.
 type Foreign struct {
-	From, To   string  // contents, as in Change
-	Checkpoint name.ID // that has To
-	Met        bool    // the worker changed the file since, other than by an edit that names it
+	Path       string  `json:"path"`
+	From       string  `json:"from,omitempty"` // contents, as in Change
+	To         string  `json:"to"`
+	Checkpoint name.ID `json:"checkpoint"` // that has To
+	// Lost is set if the worker, other than by an edit that names the file, left nothing of it: it is the checkpoint before,
+	// or Checkpoint if there is none.
+	Lost name.ID `json:"lost,omitempty"`
 }
 
-// mostForeign bounds how many files a worker remembers.
+// mostForeign bounds how many changes a worker remembers.
 const mostForeign = 200
 
-// meet remembers what others made, and what the worker did to it. What nobody is known to have made is others' if no tool
-// of the worker was at work, unless its agent's rewind may have put it back.
-func (b *Worker) meet(m Moment, made name.ID, changes []Change, claims map[string]string, back map[string]bool, tools bool) {
-	own := []string{"", record.Named, record.During}
+// meet remembers what others made between the checkpoints before and made, and what the worker left of it. What nobody is
+// known to have made is others' if no tool of the worker was at work, unless its agent's rewind may have put it back.
+func (b *Worker) meet(before, made name.ID, changes []Change, claims map[string]string, back map[string]bool, tools bool, text func(content string) ([]byte, bool)) {
 	for _, c := range changes {
 		claim := claims[c.Path]
-		f, known := b.Foreign[c.Path]
-		switch {
-		case slices.Contains(own, claim) || claim == record.Unknown && (tools || back[c.Path] || m != BeforeTool && m != BeforeTurn):
-			f.Met = f.Met || claim != record.Named
-			if known {
-				b.Foreign[c.Path] = f
+		own := slices.Contains([]string{"", record.Named, record.During}, claim) || claim == record.Unknown && (tools || back[c.Path])
+		for i := range b.Others {
+			f := &b.Others[i]
+			if f.Path != c.Path {
+				continue
 			}
-		case c.To == "" || !known && len(b.Foreign) >= mostForeign:
-			delete(b.Foreign, c.Path)
-		default:
-			if b.Foreign == nil {
-				b.Foreign = map[string]Foreign{}
+			gone := f.gone(c.To, text)
+			if !gone {
+				f.Lost = ""
+			} else if own && claim != record.Named && !back[c.Path] && f.Lost == "" && !f.gone(c.From, text) {
+				f.Lost = before
 			}
-			if !known {
-				f.From = c.From
-			}
-			b.Foreign[c.Path] = Foreign{From: f.From, To: c.To, Checkpoint: made}
+		}
+		if !own && c.To != "" {
+			b.Others = append(b.Others, Foreign{Path: c.Path, From: c.From, To: c.To, Checkpoint: made})
 		}
 	}
+	b.Others = b.Others[max(0, len(b.Others)-mostForeign):]
+}
+
+// TakeLost returns the changes of others of which the worker left nothing, and forgets them.
+func (b *Worker) TakeLost() (lost []Foreign) {
+	b.Others = slices.DeleteFunc(b.Others, func(f Foreign) bool {
+		if f.Lost != "" {
+			lost = append(lost, f)
+		}
+		return f.Lost != ""
+	})
+	return lost
+}
+
+// gone is Gone for a content that is there now. What cannot be read may still have it.
+func (f Foreign) gone(now string, text func(content string) ([]byte, bool)) bool {
+	if now == f.To || text == nil {
+		return false
+	}
+	var texts [3][]byte
+	for i, content := range []string{f.From, f.To, now} {
+		var ok bool
+		if texts[i], ok = text(content); !ok {
+			return false
+		}
+	}
+	return f.Gone(texts[0], texts[1], texts[2])
+}
+
+// CatchUp notes what a worker's session has by now that no hook of the worker captured: a person saved it, or somebody
+// else's hook. What cannot be read is not known.
+func (w *Work) CatchUp(ctx context.Context, s *checkpoint.Service, look Look) {
+	by := w.Workers[look.Worker]
+	st, err := s.State(ctx, look.Session)
+	if err != nil || st.CurrentEntry() == nil || st.CurrentEntry().Checkpoint == by.Known {
+		return
+	}
+	was, now, tools := st.Entry(by.Known), st.CurrentEntry(), w.tools(look)
+	by.Known = now.Checkpoint
+	// Without a tool of its own at work, a rollback brought back what there was before.
+	if was == nil || !tools && !reaches(st, now, was.Checkpoint) {
+		return
+	}
+	from, err := s.Repo.Commits.TreeOf(ctx, was.Event().Commit)
+	to, failed := s.Repo.Commits.TreeOf(ctx, now.Event().Commit)
+	if err != nil || failed != nil {
+		return
+	}
+	changes, claims := []Change{}, map[string]string{}
+	if found, err := s.Repo.Trees.Diff(ctx, from, to); err == nil {
+		changes = Changes(found)
+	}
+	for _, c := range changes {
+		claims[c.Path] = record.Unknown
+	}
+	by.meet(was.Checkpoint, now.Checkpoint, changes, claims, nil, tools, look.Text)
+}
+
+// tools reports whether a tool of a worker may have been at work since its session saw the worktree.
+func (w *Work) tools(look Look) bool {
+	since := -1
+	if s := w.Sessions[look.Session]; s != nil {
+		since = s.Seen
+	}
+	return slices.ContainsFunc(w.Windows, func(v Window) bool { return v.Worker == look.Worker && (v.Closed == 0 || v.Closed > since) })
 }
 
 // Gone reports whether nothing is left of a change that others made to a file: none of the lines that it

@@ -1,6 +1,8 @@
 package author
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"git-checkpoint/internal/format/name"
@@ -54,8 +56,8 @@ func TestSavedOverAnother(t *testing.T) {
 	}
 }
 
-// What nobody is known to have made is work of others before a tool, unless a tool of the worker was at work; and what a
-// person saved in an editor meanwhile is, too.
+// What nobody is known to have made is work of others, unless a tool of the worker was at work; and what a person saved in
+// an editor meanwhile is, too.
 func TestForeignUnknown(t *testing.T) {
 	for _, tool := range []bool{false, true} {
 		var w Work
@@ -65,16 +67,55 @@ func TestForeignUnknown(t *testing.T) {
 			w.Open(Window{Worker: "a", Call: "1"})
 		}
 		w.Begin("a", Worker{Session: "a", Agent: "agent"})
-		w.Made(Look{Moment: AfterTool, Worker: "a", Session: "a"}, "0", "1", []Change{{Path: "saved", To: "1"}}, map[string]string{"saved": record.OutsideAgents})
-		if _, known := by.Foreign["saved"]; !known {
+		look := Look{Moment: AfterTool, Worker: "a", Session: "a", Text: func(content string) ([]byte, bool) { return []byte(content), true }}
+		w.Made(look, "0", "1", []Change{{Path: "saved", To: "1"}}, map[string]string{"saved": record.OutsideAgents})
+		if len(by.Others) != 1 {
 			t.Error("what a person saved while a tool was at work is not remembered")
 		}
-		look := Look{Moment: BeforeTool, Worker: "a", Session: "a"}
 		w.Made(look, "1", "2", []Change{{Path: "f", To: "1"}}, map[string]string{"f": record.Unknown})
-		look.Moment = AfterTool
-		w.Made(look, "2", "3", []Change{{Path: "f", From: "1"}}, map[string]string{"f": record.During})
-		if f, known := by.Foreign["f"]; known == tool || f.Met == tool {
-			t.Errorf("a tool of its own was at work: %v; remembered: %v, met: %v", tool, known, f.Met)
+		w.Made(look, "2", "3", []Change{{Path: "f", From: "1", To: "2"}}, map[string]string{"f": record.During})
+		if lost := by.TakeLost(); len(lost) > 0 == tool {
+			t.Errorf("a tool of its own was at work: %v; lost: %v", tool, lost)
+		}
+	}
+}
+
+// Each change of others to a file is looked at by itself, until it is said to be lost, whatever else the worker did to the
+// file before. What an edit removed that names the file, or others did, is not lost, and neither is what came back.
+func TestLost(t *testing.T) {
+	const mine, theirs = record.During, record.OutsideAgents
+	type step struct{ claim, to string }
+	for _, c := range []struct {
+		steps []step
+		lost  string
+	}{
+		{[]step{{theirs, "a"}, {mine, ""}}, "1"},
+		{[]step{{theirs, "a"}, {mine, "a x"}, {mine, "x"}}, "2"},
+		{[]step{{theirs, "a"}, {mine, ""}, {theirs, "b"}, {mine, ""}}, "1 3"},
+		{[]step{{theirs, "a"}, {mine, "a x"}, {theirs, "a x b"}, {mine, "a x"}}, "3"},
+		{[]step{{theirs, "a"}, {record.Unknown, ""}}, "1"},
+		{[]step{{theirs, "a"}, {record.Named, "x"}, {mine, "y"}}, ""},
+		{[]step{{theirs, "a"}, {theirs, "b"}, {mine, "b x"}}, ""},
+		{[]step{{theirs, "a"}, {mine, ""}, {mine, "a"}}, ""},
+	} {
+		var w Work
+		by := w.Begin("a", Worker{Session: "a", Agent: "agent"})
+		w.Open(Window{Worker: "a", Call: "1"})
+		look := Look{Worker: "a", Session: "a", Text: func(content string) ([]byte, bool) {
+			return []byte(strings.ReplaceAll(content, " ", "\n")), true
+		}}
+		from := "base"
+		for i, s := range c.steps {
+			to := strings.TrimSpace("base " + s.to)
+			w.Made(look, name.ID(fmt.Sprint(i)), name.ID(fmt.Sprint(i+1)), []Change{{Path: "f", From: from, To: to}}, map[string]string{"f": s.claim})
+			from = to
+		}
+		var lost []string
+		for _, f := range by.TakeLost() {
+			lost = append(lost, string(f.Lost))
+		}
+		if got := strings.Join(lost, " "); got != c.lost {
+			t.Errorf("%v: lost %q, want %q", c.steps, got, c.lost)
 		}
 	}
 }

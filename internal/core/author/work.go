@@ -61,8 +61,9 @@ type Worker struct {
 	// checkpoint Whole.Since to the checkpoint End.
 	Whole record.Whole `json:"whole"`
 	End   name.ID      `json:"end,omitempty"`
-	// Foreign has what others made before its tools and prompts, by path.
-	Foreign map[string]Foreign `json:"foreign,omitempty"`
+	// Others has what others made, up to the checkpoint Known.
+	Others []Foreign `json:"others,omitempty"`
+	Known  name.ID   `json:"known,omitempty"`
 	// Beside has who else was live while its tools of this turn were at work.
 	Beside []string `json:"beside,omitempty"`
 }
@@ -181,6 +182,8 @@ type Look struct {
 	Call    string       // the use of a tool that has ended
 	// In returns the content of a path in a tree that was seen, as in Change; false: it cannot be told.
 	In func(tree name.OID, path string) (string, bool)
+	// Text returns what is in a content, nil for no file; false: it cannot be told.
+	Text func(content string) ([]byte, bool)
 	// Saved has the paths that are on disk as a person saved them.
 	Saved map[string]bool
 }
@@ -328,14 +331,9 @@ func Now(ctx context.Context, repo *git.Repo, session name.Session, changes []gi
 // Made notes a checkpoint of a worker, with the claims that its record has of the difference from
 // the checkpoint previous. Saw has to follow.
 func (w *Work) Made(look Look, previous, made name.ID, changes []Change, claims map[string]string) {
-	since := -1
-	if s := w.Sessions[look.Session]; s != nil {
-		since = s.Seen
-	}
 	if by := w.Workers[look.Worker]; by != nil {
-		by.Whole, by.End = by.with(previous, changes, claims), made
-		tools := slices.ContainsFunc(w.Windows, func(v Window) bool { return v.Worker == look.Worker && (v.Closed == 0 || v.Closed > since) })
-		by.meet(look.Moment, made, changes, claims, w.Rewound(look.Session, changes), tools)
+		by.Whole, by.End, by.Known = by.with(previous, changes, claims), made, made
+		by.meet(cmp.Or(previous, made), made, changes, claims, w.Rewound(look.Session, changes), w.tools(look), look.Text)
 	}
 	for _, c := range changes {
 		c.At, c.Session, c.Worker, c.Claim = w.Now, look.Session, look.Worker, cmp.Or(claims[c.Path], record.Unknown)
