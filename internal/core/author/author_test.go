@@ -12,7 +12,6 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/test/verbtest"
 	"git-checkpoint/internal/verb/create"
-	"git-checkpoint/internal/verb/retain"
 )
 
 const session = "work"
@@ -104,12 +103,12 @@ func TestWho(t *testing.T) {
 		return nil
 	})
 	do(func(ctx context.Context, s *checkpoint.Service) error {
-		_, err := retain.Delete(ctx, s, session, []string{string(tool)})
+		_, err := verbtest.Delete(ctx, s, session, []string{string(tool)})
 		return err
 	})
 	check(of(turn), first, map[record.Path]author.Who{"a": mine(author.Agent), "b": unknown, "c": unknown})
 	do(func(ctx context.Context, s *checkpoint.Service) error {
-		_, err := retain.Delete(ctx, s, session, []string{string(turn)})
+		_, err := verbtest.Delete(ctx, s, session, []string{string(turn)})
 		return err
 	})
 	check(of(after), first, map[record.Path]author.Who{"f": unknown, "a": unknown})

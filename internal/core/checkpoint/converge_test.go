@@ -16,6 +16,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/test/verbtest"
 	"git-checkpoint/internal/verb/repair"
 	"git-checkpoint/internal/verb/retain"
 	"git-checkpoint/internal/verb/session"
@@ -144,7 +145,10 @@ func (s *schedule) step() {
 		what, err = "archive", s.archive(c)
 	case k < 23 && s.random.IntN(4) == 0:
 		what, err = "session delete", s.bury(c, func(ctx context.Context, v *checkpoint.Service) error {
-			_, err := retain.DeleteSession(ctx, v, string(demo))
+			plan, err := retain.WholeSession(ctx, v, string(demo))
+			if err == nil {
+				_, err = plan.Apply(ctx, v)
+			}
 			return err
 		})
 	case k < 23:
@@ -196,7 +200,7 @@ func (s *schedule) prune(c *clone) (string, error) {
 		return "delete nothing", nil
 	}
 	return "delete " + string(id), s.bury(c, func(ctx context.Context, v *checkpoint.Service) error {
-		_, err := retain.Delete(ctx, v, string(demo), []string{string(id)})
+		_, err := verbtest.Delete(ctx, v, string(demo), []string{string(id)})
 		return err
 	})
 }

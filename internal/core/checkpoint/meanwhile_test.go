@@ -7,6 +7,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/test/verbtest"
 	"git-checkpoint/internal/verb/retain"
 )
 
@@ -50,7 +51,7 @@ func TestRemovedMeanwhile(t *testing.T) {
 		}
 	}
 	remove := func(ctx context.Context, s *checkpoint.Service) error {
-		_, err := retain.Delete(ctx, s, string(demo), []string{string(kept)})
+		_, err := verbtest.Delete(ctx, s, string(demo), []string{string(kept)})
 		return err
 	}
 	err = c.between("doomed", remove, func() {

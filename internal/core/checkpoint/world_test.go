@@ -14,6 +14,7 @@ import (
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/test/verbtest"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/retain"
 	"git-checkpoint/internal/verb/rollback"
@@ -212,7 +213,7 @@ func (c *clone) unpin(id name.ID) error {
 
 func (c *clone) drop(id name.ID) error {
 	return c.do(func(ctx context.Context, s *checkpoint.Service) error {
-		_, err := retain.Delete(ctx, s, string(demo), []string{string(id)})
+		_, err := verbtest.Delete(ctx, s, string(demo), []string{string(id)})
 		return err
 	})
 }

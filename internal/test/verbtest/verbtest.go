@@ -21,6 +21,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/verb/create"
+	"git-checkpoint/internal/verb/retain"
 )
 
 // World is a repository, and the program in it. A method without an error ends the test if it does
@@ -215,4 +216,13 @@ func (w *World) warn(line string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.Warned = append(w.Warned, line)
+}
+
+// Delete removes checkpoints of a session.
+func Delete(ctx context.Context, s *checkpoint.Service, session string, refs []string) (*retain.Removed, error) {
+	plan, err := retain.PlanDelete(ctx, s, session, refs)
+	if err != nil {
+		return nil, err
+	}
+	return plan.Apply(ctx, s)
 }

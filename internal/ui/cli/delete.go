@@ -31,29 +31,31 @@ func (c *DeleteCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) er
 	case len(c.Refs)+len(c.Line) == 0:
 		return usage.Error("no checkpoint was named", "`git checkpoint list` shows them; `git checkpoint delete --old` deletes old ones")
 	}
-	plan, do := retain.PlanDelete, retain.Delete
+	var planned *retain.Removed
+	var err error
 	if c.Line != "" {
-		c.Refs, plan, do = []string{c.Line}, retain.PlanLine, retain.DeleteLine
+		planned, err = retain.PlanLine(ctx, s, c.Session, c.Line)
+	} else {
+		planned, err = retain.PlanDelete(ctx, s, c.Session, c.Refs)
 	}
-	planned, err := plan(ctx, s, c.Session, c.Refs)
 	if err != nil {
 		return err
 	}
 	if c.DryRun {
 		return app.give(answer.Deleted{Removed: planned, Planned: true})
 	}
-	return app.remove(ctx, planned, c.yesFlag, func() (*retain.Removed, error) { return do(ctx, s, c.Session, c.Refs) })
+	return app.remove(ctx, s, planned, c.yesFlag)
 }
 
-// remove is what "delete" and "session delete" have in common: it prints the plan, asks, calls do
-// and prints what is gone. With --yes only the last is printed.
-func (a *App) remove(ctx context.Context, plan *retain.Removed, yes yesFlag, do func() (*retain.Removed, error)) error {
+// remove is what "delete" and "session delete" have in common: it prints the plan, asks, carries
+// it out and prints what is gone. With --yes only the last is printed.
+func (a *App) remove(ctx context.Context, s *checkpoint.Service, plan *retain.Removed, yes yesFlag) error {
 	if !yes.Yes {
 		if err := a.confirm(ctx, answer.Deleted{Removed: plan, Planned: true}, yes); err != nil {
 			return err
 		}
 	}
-	gone, err := do()
+	gone, err := plan.Apply(ctx, s)
 	return a.confirmUnless(err, answer.Deleted{Removed: gone})
 }
 

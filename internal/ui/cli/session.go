@@ -174,7 +174,7 @@ func (c *SessionDeleteCmd) Run(ctx context.Context, app *App, s *checkpoint.Serv
 	if err != nil {
 		return err
 	}
-	return app.remove(ctx, plan, c.yesFlag, func() (*retain.Removed, error) { return retain.DeleteSession(ctx, s, c.Name) })
+	return app.remove(ctx, s, plan, c.yesFlag)
 }
 
 // changedUnless confirms a change of a session, unless the verb failed: with its manifest as JSON,

@@ -20,7 +20,6 @@ import (
 	"git-checkpoint/internal/verb/background"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/repair"
-	"git-checkpoint/internal/verb/retain"
 )
 
 // doctor returns the lines of a doctor by kind and object, without those about space.
@@ -167,7 +166,7 @@ func TestDoctorRefs(t *testing.T) {
 		{func(w *world) { w.Git("symbolic-ref", "refs/tags/checkpoint/demo/step-9", "refs/heads/main") }, "symbolic_ref", at("refs/tags/checkpoint/demo/step-9"), repair.LevelProblem, true},
 		{func(w *world) {
 			w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-				_, err := retain.Delete(ctx, s, string(demo), []string{"2"})
+				_, err := verbtest.Delete(ctx, s, string(demo), []string{"2"})
 				return err
 			})
 			w.Git("update-ref", w.made[2].ref, string(w.made[2].commit))

@@ -114,7 +114,9 @@ func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error
 	}
 	if req.Choice == Delete { // damaged or not
 		a := bare(f)
-		a.Removed, err = retain.DeleteSession(ctx, s, string(f.Session))
+		if a.Removed, err = retain.WholeSession(ctx, s, string(f.Session)); err == nil {
+			a.Removed, err = a.Removed.Apply(ctx, s)
+		}
 		return a, err
 	}
 	if req.Choice == Accept && f.Entry.Checkpoint == f.State.Newest && !strings.Contains(req.Target, ":") && !f.State.Has(name.ID(req.Target)) {

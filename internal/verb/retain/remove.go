@@ -16,8 +16,7 @@ import (
 	"git-checkpoint/internal/storage/store"
 )
 
-// PlanDelete returns what Delete would remove. The checkpoints must be in one session, and not
-// pinned.
+// PlanDelete returns the removal of some checkpoints. They must be in one session, and not pinned.
 func PlanDelete(ctx context.Context, s *checkpoint.Service, session string, refs []string) (*Removed, error) {
 	if len(refs) == 0 {
 		return nil, checkpoint.Usage("`git checkpoint list` shows the checkpoints", "name the checkpoints to delete")
@@ -44,9 +43,9 @@ func PlanDelete(ctx context.Context, s *checkpoint.Service, session string, refs
 	return removing(ctx, s, in, entries)
 }
 
-// PlanLine returns what DeleteLine removes: the live checkpoints that only the line of the first of ref has.
-func PlanLine(ctx context.Context, s *checkpoint.Service, session string, ref []string) (*Removed, error) {
-	f, err := s.ResolveOne(ctx, session, ref[0])
+// PlanLine returns the removal of the live checkpoints that only the line of ref has.
+func PlanLine(ctx context.Context, s *checkpoint.Service, session, ref string) (*Removed, error) {
+	f, err := s.ResolveOne(ctx, session, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -78,15 +77,6 @@ func PlanLine(ctx context.Context, s *checkpoint.Service, session string, ref []
 		return nil, checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint session delete` removes all checkpoints of a session", "session %q has no other line", f.Session)
 	}
 	return removing(ctx, s, f.State, entries)
-}
-
-// DeleteLine removes what only the line of the first of ref has.
-func DeleteLine(ctx context.Context, s *checkpoint.Service, session string, ref []string) (*Removed, error) {
-	plan, err := PlanLine(ctx, s, session, ref)
-	if err == nil {
-		err = plan.drop(ctx, s, "deleted", pinnedRefuses)
-	}
-	return plan, err
 }
 
 // removing returns what the removal of checkpoints of a session removes. It names each once, and no
@@ -140,21 +130,6 @@ func onlyHeldBy(ctx context.Context, s *checkpoint.Service, session name.Session
 	var bytes int64
 	fmt.Sscan(string(res.Stdout), &bytes) //nolint:errcheck // zero when git says nothing
 	return bytes, nil
-}
-
-// Delete removes checkpoints for good: refs, notes and tags. A tombstone stays in the journal.
-func Delete(ctx context.Context, s *checkpoint.Service, session string, refs []string) (*Removed, error) {
-	plan, err := PlanDelete(ctx, s, session, refs)
-	if err == nil {
-		err = plan.drop(ctx, s, "deleted", pinnedRefuses)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if len(plan.Removed) == 0 {
-		return nil, checkpoint.Failure(checkpoint.KindNotFound, "", "%s: removed in the meantime", strings.Join(refs, ", "))
-	}
-	return plan, nil
 }
 
 // pinnedRule says what happens if a checkpoint is pinned when it is removed. It may have been
@@ -220,8 +195,7 @@ func pinnedError(st *journal.State, e *journal.Entry) *checkpoint.Error {
 	return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint unpin "+checkpoint.NameTo(st, e)+"` first", "%s is pinned", checkpoint.NameTo(st, e))
 }
 
-// WholeSession returns all checkpoints of a session that are not pruned, as DeleteSession removes
-// them.
+// WholeSession returns the removal of all checkpoints of a session. The journal stays.
 func WholeSession(ctx context.Context, s *checkpoint.Service, request string) (*Removed, error) {
 	session, err := s.RequireSession(ctx, request)
 	if err != nil {
@@ -231,20 +205,9 @@ func WholeSession(ctx context.Context, s *checkpoint.Service, request string) (*
 	if err != nil {
 		return nil, err
 	}
-	return removing(ctx, s, st, st.Checkpoints())
-}
-
-// DeleteSession removes all checkpoints of a session, pinned ones too. The journal stays, so that
-// other clones learn of the removal.
-func DeleteSession(ctx context.Context, s *checkpoint.Service, request string) (*Removed, error) {
-	out, err := WholeSession(ctx, s, request)
-	if err != nil {
-		return nil, err
-	}
-	if err := out.drop(ctx, s, "session deleted", PinnedGoes); err != nil {
-		return nil, err
-	}
-	return out, s.Deactivate(out.session)
+	out, err := removing(ctx, s, st, st.Checkpoints())
+	out.whole = true
+	return out, err
 }
 
 // Pin protects checkpoints from being pruned or deleted. No refs means the current checkpoint.

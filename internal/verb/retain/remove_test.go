@@ -7,6 +7,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/test/verbtest"
 	"git-checkpoint/internal/verb/retain"
 )
 
@@ -23,7 +24,7 @@ func TestDelete(t *testing.T) {
 	if got := w.live(demo); len(got) != 3 {
 		t.Fatalf("the plan has removed some: %v", got)
 	}
-	done, err := retain.Delete(t.Context(), w.Open(), "", named)
+	done, err := verbtest.Delete(t.Context(), w.Open(), "", named)
 	if err != nil || !slices.Equal(done.Removed, plan.Removed) || done.Bytes != plan.Bytes {
 		t.Fatalf("%+v %v, planned was %+v", done, err, plan)
 	}
@@ -60,7 +61,7 @@ func TestDeleteRefuses(t *testing.T) {
 		{[]string{string(one), "9"}, checkpoint.KindNotFound},
 		{[]string{string(one), "other:1"}, checkpoint.KindUsage},
 	} {
-		if _, err := retain.Delete(t.Context(), w.Open(), string(demo), c.refs); checkpoint.KindOf(err) != c.kind {
+		if _, err := verbtest.Delete(t.Context(), w.Open(), string(demo), c.refs); checkpoint.KindOf(err) != c.kind {
 			t.Errorf("%q: %v", c.refs, err)
 		}
 	}
@@ -83,11 +84,15 @@ func TestDeleteSessionMeanwhile(t *testing.T) {
 			return
 		}
 		s.Between = nil
-		if _, err := retain.Delete(t.Context(), w.Open(), string(demo), []string{string(two)}); err != nil {
+		if _, err := verbtest.Delete(t.Context(), w.Open(), string(demo), []string{string(two)}); err != nil {
 			t.Error(err)
 		}
 	}
-	done, err := retain.DeleteSession(t.Context(), s, string(demo))
+	plan, err := retain.WholeSession(t.Context(), s, string(demo))
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, err := plan.Apply(t.Context(), s)
 	if err != nil || !slices.Equal(ids(done.Removed), []name.ID{one, three}) {
 		t.Errorf("%+v %v", done, err)
 	}

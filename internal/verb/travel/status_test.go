@@ -8,8 +8,8 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/test/verbtest"
 	"git-checkpoint/internal/verb/create"
-	"git-checkpoint/internal/verb/retain"
 	"git-checkpoint/internal/verb/travel"
 )
 
@@ -109,7 +109,7 @@ func (w *world) elsewhere() {
 func (w *world) delete(id name.ID) {
 	w.Helper()
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-		_, err := retain.Delete(ctx, s, "main", []string{string(id)})
+		_, err := verbtest.Delete(ctx, s, "main", []string{string(id)})
 		return err
 	})
 }
