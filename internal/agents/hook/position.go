@@ -1,7 +1,10 @@
 package hook
 
 import (
+	"errors"
 	"io"
+	"io/fs"
+	"strings"
 
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/verb/continuation"
@@ -12,27 +15,29 @@ import (
 // name their turns.
 func (h *handler) position(mark string) *record.Position {
 	chat, turn := h.def.Chat, h.c.Turn.ID
-	late := mark != ""
-	if !chat.Can() || turn == "" && (chat.Turn || len(chat.Of) > 0) || late && !chat.Turn && len(chat.Of) == 0 {
+	counts := !chat.Turn && len(chat.Of) == 0 // prompts, because the lines do not name their turns
+	if !chat.Can() || !counts && turn == "" || counts && mark != "" {
 		return nil
 	}
 	var p record.Position
 	if h.e.Transcript != "" {
 		f, err := continuation.Open(h.e.Transcript)
+		if err == nil {
+			defer f.Close() //nolint:errcheck // it was only read
+			p, err = chat.PlaceIn(f, f.Size, turn)
+		} else if counts && errors.Is(err, fs.ErrNotExist) { // its first lines come late, too
+			p, err = chat.PlaceIn(strings.NewReader(""), 0, turn)
+		}
 		if err != nil {
 			return nil
 		}
-		defer f.Close() //nolint:errcheck // it was only read
-		if p, err = chat.PlaceIn(f, f.Size, turn); err != nil {
-			return nil
-		}
-		if !chat.Turn && len(chat.Of) == 0 && p.Offset > 0 {
+		if counts {
 			p.Missing = h.missing(f, p.Offset)
 		}
 	}
 	if chat.Turn {
 		p.ID = turn
-	} else if p.Offset == 0 {
+	} else if p.Offset == 0 && p.Missing == 0 {
 		return nil
 	}
 	h.c.Talk = h.e.Transcript

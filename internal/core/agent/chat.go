@@ -112,7 +112,7 @@ func (c Chat) PlaceIn(transcript io.ReaderAt, size int64, turn string) (p record
 		from += int64(len(whole) - len(rest))
 		whole = rest
 	}
-	if len(whole) == 0 {
+	if len(whole) == 0 && from > 0 {
 		return p, errLong
 	}
 	begun := false
@@ -162,7 +162,7 @@ func before(f io.ReaderAt, at int64) (string, error) {
 
 // Same returns an error if a transcript has changed before a place.
 func (c Chat) Same(transcript io.ReaderAt, p record.Position) error {
-	if p.Offset <= 0 || p.Offset > longestChat {
+	if p.Offset < 0 || p.Offset > longestChat {
 		return errOther
 	}
 	now, err := before(transcript, p.Offset)
