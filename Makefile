@@ -18,8 +18,11 @@ target  := $(DESTDIR)$(PREFIX)
 # GIT=/path/to/git runs tests and torture with another git.
 path    := $(if $(filter /%,$(GIT)),$(dir $(GIT)):)$(PATH)
 
+# The linker writes through a memory map, which leaves the program in Linux's page cache in
+# single pages. A copy lies there in large pieces, and each start takes 3 ms less.
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(ldflags)' -o $(bin) ./cmd/git-checkpoint
+	cp -p $(bin) $(bin).copy && mv -f $(bin).copy $(bin)
 
 # A sample; it needs no other tool. Without cgo the program starts in two
 # thirds of the time, and the tests start it thousands of times. The timeout leaves room
