@@ -71,6 +71,8 @@ type Service struct {
 
 	options Options  // as given to Open, with the defaults
 	reflogs sync.Map // of branches, as Renamed read them
+
+	Verdicts sync.Map // what the secret scanner remembers, by the scanner and its keys; package clearance
 }
 
 // OpenAt opens another worktree of the same repository, for example the worktree of an attempt. The

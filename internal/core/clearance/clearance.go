@@ -109,7 +109,14 @@ func OpenScanner(ctx context.Context, s *checkpoint.Service) (*Scanner, error) {
 	if _, err := os.Stat(userKey(s)); errors.Is(err, fs.ErrPermission) {
 		s.Warn(s.Getenv("HOME") + " is a home directory that this account cannot read: what is allowed there is not allowed here")
 	}
-	return open(s.Repo, s.Repo.Config.All(keyAllow), userKey(s), command)
+	d, err := open(s.Repo, s.Repo.Config.All(keyAllow), userKey(s), command)
+	if err != nil {
+		return nil, err
+	}
+	// The tags of ten thousand steps, or a save and the tag of its step, read the file once.
+	shared, _ := s.Verdicts.LoadOrStore(d.verdicts.head, d.verdicts)
+	d.verdicts = shared.(*verdicts)
+	return d, nil
 }
 
 // open opens a Scanner. allowed has "<fingerprint> <reason>", keyFile is the user's key, which may

@@ -36,9 +36,8 @@ const (
 // no tag, or "". Whether a step is meant to have one is in its record. What it holds is looked at
 // whatever checkpoint.guard says; what cannot be read counts as not scanned.
 func TagRule(s *checkpoint.Service) func(context.Context, name.OID) (string, error) {
-	var seen *verdicts
 	return func(ctx context.Context, commit name.OID) (string, error) {
-		why, err := untagged(ctx, s, &seen, commit)
+		why, err := untagged(ctx, s, commit)
 		switch {
 		case ctx.Err() != nil: // nothing else may stop a transaction: files may have moved already
 			return "", context.Cause(ctx)
@@ -49,7 +48,7 @@ func TagRule(s *checkpoint.Service) func(context.Context, name.OID) (string, err
 	}
 }
 
-func untagged(ctx context.Context, s *checkpoint.Service, seen **verdicts, commit name.OID) (string, error) {
+func untagged(ctx context.Context, s *checkpoint.Service, commit name.OID) (string, error) {
 	got, err := s.Store.Stored(ctx, commit)
 	if err != nil {
 		return "", err
@@ -60,11 +59,11 @@ func untagged(ctx context.Context, s *checkpoint.Service, seen **verdicts, commi
 	if s.TagsPrivate() || s.Store.Private == nil {
 		return "", nil
 	}
-	return secrets(ctx, s, seen, commit, got)
+	return secrets(ctx, s, commit, got)
 }
 
-// secrets says what a checkpoint holds that no tag may send, or "". seen has what it knew of objects the last time.
-func secrets(ctx context.Context, s *checkpoint.Service, seen **verdicts, commit name.OID, got store.Stored) (string, error) {
+// secrets says what a checkpoint holds that no tag may send, or "".
+func secrets(ctx context.Context, s *checkpoint.Service, commit name.OID, got store.Stored) (string, error) {
 	private := &Private{}
 	if err := private.add(ctx, s, commit, got); err != nil {
 		return "", err
@@ -88,7 +87,6 @@ func secrets(ctx context.Context, s *checkpoint.Service, seen **verdicts, commit
 	if err != nil {
 		return "", err
 	}
-	scanner.verdicts = scanner.verdicts.orThose(seen)
 	from, shallow := c.Parents[:len(c.Parents)-1], s.Repo.Commits.IsShallow()
 	var objects []met
 	clean := fmt.Sprint("below ", from, len(scanner.expunged.Objects), shallow)
@@ -245,7 +243,6 @@ func WrongTags(ctx context.Context, s *checkpoint.Service, tags []git.RefValue) 
 	if s.TagsPrivate() || s.Store.Private == nil {
 		return nil, 0, nil
 	}
-	var seen *verdicts
 	for _, r := range tags {
 		part, _, _ := strings.Cut(strings.TrimPrefix(string(r.Ref), name.TagRoot), "/")
 		session := name.Session(part)
@@ -267,7 +264,7 @@ func WrongTags(ctx context.Context, s *checkpoint.Service, tags []git.RefValue) 
 		var why string
 		got, err := s.Store.Stored(ctx, r.OID)
 		if err == nil {
-			why, err = secrets(ctx, s, &seen, r.OID, got)
+			why, err = secrets(ctx, s, r.OID, got)
 		}
 		if ctx.Err() != nil {
 			return nil, 0, context.Cause(ctx)

@@ -22,8 +22,8 @@ import (
 // which nothing was found. The file is a cache and lines are only appended, so processes need no
 // lock: a lost or torn line costs another scan.
 //
-// After 10,000 saves the file has 4 MB, so it is read when an object is asked for, and a save does
-// that only for objects with findings. The first few objects are searched for, and the lines are
+// After 10,000 saves the file has 4 MB, so it is read when an object is asked for that this process has not scanned
+// itself. The first few objects are searched for, and the lines are
 // indexed only when more are asked for.
 type verdicts struct {
 	path string
@@ -43,7 +43,7 @@ type verdicts struct {
 
 const (
 	// maxSearches is how often the text is searched before all of it is indexed, which takes as long as a few searches.
-	maxSearches = 4
+	maxSearches = 8
 	// maxVerdicts is the size of the file, in bytes, from which it is started again.
 	maxVerdicts = 16 << 20
 )
@@ -56,15 +56,6 @@ func openVerdicts(path, scanner string, keys ...[]byte) *verdicts {
 	v.fresh = !v.isUsable()
 	v.read = v.fresh
 	return v
-}
-
-// orThose returns the verdicts that were seen before if they are of the same scanner with the same keys, and else sets
-// them: the file would be read for each of ten thousand tags.
-func (v *verdicts) orThose(seen **verdicts) *verdicts {
-	if *seen == nil || (*seen).path != v.path || (*seen).head != v.head {
-		*seen = v
-	}
-	return *seen
 }
 
 // isUsable reports whether the file can be read and appended to. If another scanner or another key
@@ -122,10 +113,12 @@ func (v *verdicts) readLine(oid name.OID, text string) {
 func (v *verdicts) of(oid name.OID) (guard.Result, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if one, known := v.known[oid]; known {
+		return one, true
+	}
 	v.load()
-	one, known := v.known[oid]
-	if known || v.text == "" {
-		return one, known
+	if v.text == "" {
+		return guard.Result{}, false
 	}
 	if v.searches++; v.searches <= maxSearches {
 		v.search(oid)
@@ -135,7 +128,7 @@ func (v *verdicts) of(oid name.OID) (guard.Result, bool) {
 		}
 		v.readLine(oid, v.lines[string(oid)])
 	}
-	one, known = v.known[oid]
+	one, known := v.known[oid]
 	return one, known
 }
 

@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
+	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/guard"
 	"git-checkpoint/internal/format/name"
 )
@@ -99,20 +102,35 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// What a rule has read of the verdicts serves the next tags, unless the scanner or its keys are others now.
-func TestSeenVerdicts(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "verdicts")
-	open := func(scanner string) *verdicts { return openVerdicts(path, scanner) }
-	var seen *verdicts
-	first := open("a").orThose(&seen)
-	first.isFirst("below x")
-	if err := first.save(); err != nil {
+// All scanners of a service share what they know, so that a save and the tag of its step read the file once; another
+// key begins anew.
+func TestVerdictsAreShared(t *testing.T) {
+	one := name.OID(strings.Repeat("1", 40))
+	dir := t.TempDir()
+	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
+		t.Fatalf("git init: %v: %s", err, out)
+	}
+	s, err := checkpoint.Open(t.Context(), checkpoint.Options{Dir: dir})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if again := open("a").orThose(&seen); again != first || !again.has("below x") {
-		t.Error("the file is read again")
+	defer s.Close()
+	open := func() *Scanner {
+		scanner, err := OpenScanner(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return scanner
 	}
-	if other := open("b").orThose(&seen); other == first || other.has("below x") {
-		t.Error("another scanner has the same verdicts")
+	open().verdicts.add(one, guard.Result{})
+	again := open().verdicts
+	if _, known := again.of(one); !known {
+		t.Error("what one scanner found is not known to the next one")
+	}
+	if err := os.Remove(filepath.Join(s.Repo.CommonDir, "checkpoint", "guard-key")); err != nil {
+		t.Fatal(err)
+	}
+	if _, known := open().verdicts.of(one); known {
+		t.Error("what was found with another key is used")
 	}
 }
