@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // A format is what a service gives its tokens, so that they are known wherever they stand: a beginning, or a few of
@@ -68,28 +69,40 @@ func ruleOf(fields []string) Rule {
 			r.Check = check
 		}
 	}
-	var patterns []string
-	for _, form := range fields[4:] {
-		starts, rest, _ := strings.Cut(form, " ")
-		words, start := strings.Split(parts.Replace(starts), "|"), strings.ReplaceAll(regexp.QuoteMeta(starts), `\|`, "|")
-		rest = parts.Replace(rest)
+	forms := fields[4:]
+	for _, form := range forms {
+		starts, _, _ := strings.Cut(form, " ")
+		words := strings.Split(parts.Replace(starts), "|")
 		switch {
 		case command:
 			for _, program := range words {
 				r.Keywords = append(r.Keywords, program+" ", program+".exe ")
 			}
-			rest = `(?i:` + start + `)(?:\.exe)? ` + rest + `["']?([^\s"'$<{%-][^\s"']{5,})`
 		case named:
 			r.Named = words
 		default:
 			r.Keywords = append(r.Keywords, words...)
-			if !whole {
+		}
+	}
+	// The pattern must match at the keyword, so it is anchored, and that of a value all of it. Few are used in one run.
+	r.pattern = sync.OnceValue(func() *regexp.Regexp {
+		patterns, end := make([]string, 0, len(forms)), ""
+		for _, form := range forms {
+			starts, rest, _ := strings.Cut(form, " ")
+			start := strings.ReplaceAll(regexp.QuoteMeta(starts), `\|`, "|")
+			rest = parts.Replace(rest)
+			switch {
+			case command:
+				rest = `(?i:` + start + `)(?:\.exe)? ` + rest + `["']?([^\s"'$<{%-][^\s"']{5,})`
+			case named:
+				end = `\z`
+			case !whole:
 				rest = "(?:" + start + ")" + rest
 			}
+			patterns = append(patterns, rest)
 		}
-		patterns = append(patterns, rest)
-	}
-	r.Pattern = strings.Join(patterns, "|")
+		return regexp.MustCompile(`\A(?:` + strings.Join(patterns, "|") + `)` + end)
+	})
 	return r
 }
 

@@ -20,15 +20,14 @@ type Rule struct {
 	// Of three bytes at least. One with a capital letter is found as it is spelled, others in any case.
 	Keywords []string
 
-	// Pattern is matched from the keyword on, or from Back bytes before it. Its first group
+	// pattern is matched from the keyword on, or from Back bytes before it. Its first group
 	// that matched is the secret. Without groups the whole match is.
-	Pattern string
-	Back    int
 	pattern func() *regexp.Regexp
+	Back    int
 	// Reach is how many bytes after the keyword the pattern sees. The default is reach.
 	Reach int
 	// Named marks a rule without keywords: of a value that stands beside the name of a secret; see names.go. If one
-	// of these words is in the name, or with = all of it, and all of the value matches Pattern, the rule is this one.
+	// of these words is in the name, or with = all of it, and all of the value matches pattern, the rule is this one.
 	Named []string
 
 	// Needs has signs of which one has to follow the keyword on its line, for keywords that are frequent.
@@ -121,13 +120,9 @@ var rules = sync.OnceValue(func() *table {
 		return &t.of[k]
 	}
 	for i, r := range known {
-		// The pattern must match at the keyword, so it is anchored, and that of a value all of it.
-		end := ""
 		if r.Named != nil {
 			t.named = append(t.named, i)
-			end = `\z`
 		}
-		r.pattern = lazily(`\A(?:` + r.Pattern + `)` + end)
 		t.rules = append(t.rules, r)
 		for _, word := range r.Keywords {
 			m := of(word)
