@@ -300,7 +300,9 @@ func addAll(t *testing.T, d *Definition, place Place) Receipt {
 	t.Helper()
 	receipt := Receipt{}
 	changes, err := d.Add(place, Wanted{Server: true, Pages: true})
-	apply(t, changes, err, receipt)
+	if left := apply(t, changes, err, receipt); len(left) > 0 {
+		t.Errorf("%s, in which nobody changed a hook, has %q", d.Name, left)
+	}
 	data, err := json.Marshal(receipt) // as it is kept
 	if err == nil {
 		receipt = Receipt{}

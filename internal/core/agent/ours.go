@@ -54,7 +54,7 @@ func (d *Definition) Calls(file string) (c Calls) {
 	return Calls{Changed: found}
 }
 
-// calls is Calls for settings that are parsed.
+// calls is Calls for settings that are parsed. The name that Gemini shows of an entry is no command line.
 func (d *Definition) calls(s *Settings) (c Calls) {
 	at := s.find([]string{"hooks"})
 	if at == nil {
@@ -68,7 +68,7 @@ func (d *Definition) calls(s *Settings) (c Calls) {
 		event := member.Name.Value.(hujson.Literal).String()
 		for v := range member.Value.All() {
 			switch text, is := v.Value.(hujson.Literal); {
-			case !is || text.Kind() != '"':
+			case !is || text.Kind() != '"' || text.String() == d.Hooks.Entry["name"]:
 			case d.ours(event, text.String()):
 				c.Ours = append(c.Ours, event)
 			case mentioned(text.String()):
