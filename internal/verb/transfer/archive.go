@@ -159,18 +159,18 @@ func ReadArchive(ctx context.Context, s *checkpoint.Service, session name.Sessio
 		}
 		a.Checkpoints = append(a.Checkpoints, &c)
 	}
+	landings := checkpoint.Landings(st.Events())
+	stood := func(id name.ID) name.ID { return cmp.Or(landings[id], id) } // where no landing had been made
 	for _, e := range st.Rollbacks {
 		if checkpoint.IsReturn(e) {
 			a.Rollbacks = append(a.Rollbacks, ArchivedReturn{
-				From: e.From, To: e.To, FromLabel: e.FromLabel, ToLabel: e.ToLabel, At: e.Time, Reason: e.Reason,
+				From: stood(e.From), To: stood(e.To), FromLabel: e.FromLabel, ToLabel: e.ToLabel, At: e.Time, Reason: e.Reason,
 				Imported: e.Trailer(checkpoint.TrailerFormat) != "",
 			})
 		}
 	}
-	landings := checkpoint.Landings(st.Events())
 	for _, c := range a.Checkpoints {
-		c.Landed = landings[c.Record.ID]
-		c.Before = cmp.Or(landings[c.Record.Previous], c.Record.Previous)
+		c.Landed, c.Before = landings[c.Record.ID], stood(c.Record.Previous)
 	}
 	for _, e := range st.Events() {
 		a.Events = append(a.Events, inspect.LineOf(e))
