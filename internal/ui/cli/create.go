@@ -93,6 +93,7 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 		made, err := create.Checkpoint(ctx, s, request)
 		var same *create.UnchangedError
 		if bare && errors.As(err, &same) {
+			c.warnLeftOut(ctx, app, s)
 			return unchanged(ctx, app, s, same)
 		}
 		if err != nil {
