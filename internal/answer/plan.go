@@ -40,7 +40,9 @@ func (a Planned) text(p *page) {
 		if r.FilesFrom != nil {
 			at = r.Source.String()
 		}
-		p.line(plain(cmp.Or(when(restores(r) != "", "What was asked for"), when(len(r.NotBroughtBack) > 0, "Everything else"), "Everything") + " is already as it was at " + at + "; there is nothing to bring back."))
+		others := len(r.NotBroughtBack)+len(r.Plan.Skipped) > 0
+		p.line(plain(cmp.Or(when(others, "Everything else"), when(restores(r) != "", "What was asked for"), "Everything") + " is already as it was at " + at + "; there is nothing to bring back."))
+		p.paths("Left alone", render.Dim, r.Plan.Skipped)
 		p.notBroughtBack(r)
 		return
 	}

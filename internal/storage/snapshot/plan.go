@@ -280,20 +280,18 @@ func (s *planner) addRaw(ctx context.Context, p *Plan, at map[string]bool, untou
 func (s *planner) addSkipped(ctx context.Context, p *Plan, at map[string]bool) error {
 	then := gather.Set(p.Target.Skipped, func(sk string) string { return strings.TrimSuffix(sk, "/") })
 	for _, sk := range p.Cur.Skipped {
-		if at[sk.Path] || then[sk.Path] || strings.HasSuffix(sk.Path, "/") || p.Scope.Only != nil && !p.Scope.Only(sk.Path) {
+		path := strings.TrimSuffix(sk.Path, "/")
+		if at[path] || then[path] || p.Scope.Only != nil && !p.Scope.Only(path) {
 			continue
 		}
-		e, ok, err := s.repo.Trees.Lookup(ctx, p.Target.Tree, sk.Path)
-		if err != nil {
+		switch e, ok, err := s.repo.Trees.Lookup(ctx, p.Target.Tree, path); {
+		case err != nil:
 			return err
-		}
-		if !ok || e.IsTree() || e.Mode == git.ModeGitlink || s.holds(sk.Path, e, p.Target.Raw[sk.Path]) {
-			continue
-		}
-		if sk.Reason == ReasonExcluded { // it stays as it is, whatever the target has
-			p.Kept = append(p.Kept, sk.Path)
-		} else {
-			p.Collisions = append(p.Collisions, Collision{Path: sk.Path, Reason: sk.Reason})
+		case !ok && p.Scope.Only == nil || ok && (e.IsTree() || e.Mode == git.ModeGitlink || s.holds(path, e, p.Target.Raw[path])):
+		case !ok || sk.Reason == ReasonExcluded: // asked for and not in the target, or it stays as it is, whatever the target has
+			p.Kept = append(p.Kept, path)
+		default:
+			p.Collisions = append(p.Collisions, Collision{Path: path, Reason: sk.Reason})
 		}
 	}
 	return nil
