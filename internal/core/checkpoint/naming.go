@@ -213,7 +213,7 @@ func TypedName(st *journal.State, e *journal.Entry) string {
 	number := fmt.Sprint(e.Step)
 	if iteration := e.Event().Iteration; iteration != "" {
 		number += "." + iteration
-	} else if newest := st.Milestone(e.Step, ""); newest != nil && newest.Checkpoint != e.Checkpoint {
+	} else if newest := st.Milestone(e.Step, ""); newest != nil && newest.Event().Iteration != "" {
 		number += "." + FirstIteration
 	}
 	if !e.Milestone {

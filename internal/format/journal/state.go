@@ -357,23 +357,24 @@ func (s *State) Milestone(step int, iteration string) *Entry {
 	return nil
 }
 
-// Superseded returns the places, not before from, of the live milestones whose step has a newer one. Those of
-// other lines than the one here do not count, if the worktree stands on one.
+// Superseded returns the places, not before from, of the live milestones whose step has a newer one. One on the line here and one
+// beside it, on a line that was joined, too, are two steps with one number; those of other lines do not count, if there are any.
 func (s *State) Superseded(from int) map[int]bool {
-	var here []bool
-	if s.Place != "" && len(s.Heads()) > 1 {
-		here = s.Here()
+	type number struct {
+		step int
+		here bool
 	}
-	superseded, newer := map[int]bool{}, map[int]bool{} // newer: by step
+	here, several := s.Here(), s.Place != "" && len(s.Heads()) > 1
+	superseded, newer := map[int]bool{}, map[number]bool{}
 	for i, c := range s.Backward() {
 		if i < from {
 			break
 		}
-		if c.Live && c.Milestone && (here == nil || here[i]) {
-			if newer[c.Step] {
+		if n := (number{c.Step, here[i]}); c.Live && c.Milestone && (n.here || !several) {
+			if newer[n] {
 				superseded[i] = true
 			}
-			newer[c.Step] = true
+			newer[n] = true
 		}
 	}
 	return superseded
