@@ -86,7 +86,7 @@ func (a Travelled) moved() (said []string) {
 			trips, of[key] = append(trips, key), &freight{}
 		}
 		switch {
-		case !isCheckpoint(leaf):
+		case !isCheckpoint(leaf), l.Message == travel.InArchive:
 		case l.Outcome == travel.OutcomeDeleted:
 			of[key].deleted++
 		default:
@@ -103,7 +103,7 @@ func (a Travelled) moved() (said []string) {
 	return said
 }
 
-// String counts the checkpoints. Without any, the journal alone has moved.
+// String counts the checkpoints. Without any, the journal alone has moved, or refs became an archive.
 func (f freight) String() string {
 	var parts []string
 	if f.brought > 0 {

@@ -113,6 +113,9 @@ func (c *pushRound) archiveToSend(ctx context.Context, p *remote.Plan, there *re
 	return c.s.Store.ArchiveOnto(ctx, p.Session, there.Archive, members)
 }
 
+// InArchive is the message of a ref that is deleted because the archive has its checkpoint.
+const InArchive = "it is in the archive"
+
 // sendFolds deletes refs at the remote that its archive now replaces. A host that keeps them causes
 // a warning, not an error: they do no harm beside the archive.
 func (c *pushRound) sendFolds(ctx context.Context) error {
@@ -129,7 +132,7 @@ func (c *pushRound) sendFolds(ctx context.Context) error {
 			return
 		}
 		c.there.Set(o.Ref, "")
-		c.line(o.Ref, OutcomeDeleted, "it is in the archive")
+		c.line(o.Ref, OutcomeDeleted, InArchive)
 	})
 	if kept != "" {
 		c.s.Warn(c.answer.Remote + " still has refs that are in the archive: " + kept)
