@@ -132,7 +132,7 @@ type Shown struct {
 func (a Shown) text(p *page) {
 	d, r := a.Detail, a.Detail.Record
 	people := p.view.Layout == render.Aligned
-	title := cell(render.ID, cmp.Or(d.Called, checkpoint.CalledOf(r)))
+	title := cell(render.ID, d.Mention().Name)
 	if p.view.Verbose && !people {
 		title = cell(render.ID, r.Label)
 	}

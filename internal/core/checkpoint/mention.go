@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -63,6 +64,13 @@ func MentionOf(r *record.Record) Mention {
 		step, _ := head.Step()
 		m.Note = fmt.Sprintf(" (from %d.%s)", step, string(head)[strings.LastIndexByte(string(head), '-')+1:])
 	}
+	return m
+}
+
+// Mention returns how the checkpoint that was shown is mentioned.
+func (d *Detail) Mention() Mention {
+	m := MentionOf(d.Record)
+	m.Name = cmp.Or(d.Called, m.Name)
 	return m
 }
 

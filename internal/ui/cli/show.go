@@ -79,7 +79,7 @@ func (c *ShowCmd) get(app *App, found *checkpoint.Detail) error {
 	}
 	value := gjson.GetBytes(document, c.Get)
 	if !value.Exists() {
-		return checkpoint.Failure(checkpoint.KindNotFound, "git checkpoint show --json shows the whole record", "%s has no value at %q", checkpoint.MentionOf(found.Record), c.Get)
+		return checkpoint.Failure(checkpoint.KindNotFound, "git checkpoint show --json shows the whole record", "%s has no value at %q", found.Mention(), c.Get)
 	}
 	return app.give(answer.Value(value.Raw))
 }

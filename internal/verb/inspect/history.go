@@ -252,10 +252,8 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 		}
 		return err
 	}
-	a.Incomplete, a.Mention, a.Happened = Incomplete(rec.Snapshot.Skipped), checkpoint.MentionOf(rec), happened(s, st, rec)
-	if before := st.Entry(checkpoint.StepHere(st)); before != nil && before != e {
-		a.Mention = s.Mentioned(ctx, st, before)
-	}
+	a.Incomplete, a.Happened = Incomplete(rec.Snapshot.Skipped), happened(s, st, rec)
+	a.Mention = s.Mentioned(ctx, st, cmp.Or(st.Entry(checkpoint.StepHere(st)), e))
 	if a.Topic == "" {
 		a.Topic = cmp.Or(checkpoint.TopicIn(def, rec.State), checkpoint.TopicOf(ctx, s, st))
 	}

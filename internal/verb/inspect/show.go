@@ -294,7 +294,7 @@ func Output(ctx context.Context, s *checkpoint.Service, session, ref, output str
 	}
 	o, ok := d.Record.Outputs[output]
 	if !ok {
-		e := &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("%s has no output %q", checkpoint.MentionOf(d.Record), output)}
+		e := &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("%s has no output %q", d.Mention(), output)}
 		if names := slices.Sorted(maps.Keys(d.Record.Outputs)); len(names) > 0 {
 			e.Hints = []string{"it has " + strings.Join(names, ", ")}
 		}
@@ -302,7 +302,7 @@ func Output(ctx context.Context, s *checkpoint.Service, session, ref, output str
 	}
 	obj, err := s.Repo.Objects.Batch().Typed(ctx, string(o.OID), "blob")
 	if err != nil {
-		return nil, &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: fmt.Sprintf("output %q of %s cannot be read", output, checkpoint.MentionOf(d.Record)), Err: err}
+		return nil, &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: fmt.Sprintf("output %q of %s cannot be read", output, d.Mention()), Err: err}
 	}
 	return obj.Data, nil
 }

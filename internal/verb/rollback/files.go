@@ -240,7 +240,7 @@ func (r *fileMoves) refuseUnknownPaths(ctx context.Context) error {
 			if _, err := os.Lstat(filepath.Join(r.s.Repo.WorkTree, filepath.FromSlash(p))); err == nil {
 				hint = "a checkpoint has ignored files only with --include-ignored"
 			}
-			return checkpoint.Usage(hint, "neither the worktree nor %s has a captured file %q", checkpoint.MentionOf(r.record), typed)
+			return checkpoint.Usage(hint, "neither the worktree nor %s has a captured file %q", r.source(), typed)
 		}
 		if base := worktree.DatabaseOf(p); base != "" && !r.plan.Scope.Only(base) && r.hasDatabase(ctx, base) {
 			return checkpoint.Failure(checkpoint.KindRefused, "name "+base, "%s belongs to the database %s, and comes back only with it", typed, base)
@@ -251,7 +251,7 @@ func (r *fileMoves) refuseUnknownPaths(ctx context.Context) error {
 		}
 		if lacks {
 			hint := "a rollback leaves alone what that checkpoint ignores or leaves out; remove it yourself if it has to go"
-			return checkpoint.Usage(hint, "%s does not have %q", checkpoint.MentionOf(r.record), typed)
+			return checkpoint.Usage(hint, "%s does not have %q", r.source(), typed)
 		}
 	}
 	return nil

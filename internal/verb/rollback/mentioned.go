@@ -30,13 +30,19 @@ const messagesRead = 12
 // linesCounted is the largest number of files whose lines a plan counts.
 const linesCounted = 1000
 
+// source mentions the checkpoint whose files come back.
+func (r *target) source() checkpoint.Mention {
+	m := checkpoint.MentionOf(r.record)
+	if e := r.to.State.Entry(r.record.ID); e != nil {
+		m.Name = checkpoint.NameTo(r.to.State, e)
+	}
+	return m
+}
+
 // mention fills in what a plan says of its checkpoints.
 func (r *Plan) mention(ctx context.Context) {
 	a := r.answer
-	a.Source = checkpoint.MentionOf(r.record)
-	if e := r.to.State.Entry(r.record.ID); e != nil {
-		a.Source.Name = checkpoint.NameTo(r.to.State, e)
-	}
+	a.Source = r.source()
 	if r.to.Entry != nil {
 		a.Target = checkpoint.Mention{At: r.to.Entry.Event().Time}
 		if r.goal.ID == r.to.Entry.Checkpoint {
