@@ -2,9 +2,11 @@ package hook
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
+	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/sys/gather"
@@ -18,32 +20,24 @@ func (h *handler) removed(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	var paths, labels, back []string
-	at := map[string][]string{}
-	for _, f := range h.work.Workers[h.worker()].TakeLost() {
-		paths = append(paths, f.Path)
-		e := st.Entry(f.Lost)
-		if e == nil || e.Dead {
-			e = st.Entry(f.Checkpoint)
+	var paths []string
+	at, by := map[string][]string{}, h.work.Workers[h.worker()]
+	by.Others = slices.DeleteFunc(by.Others, func(f author.Foreign) bool {
+		if e := st.Entry(f.Lost); e != nil && !e.Dead {
+			label := checkpoint.NameTo(st, e)
+			if len(h.work.Sessions) > 1 { // the number may be another session's, too
+				label = string(h.c.Session) + ":" + label
+			}
+			paths, at[label] = append(paths, f.Path), append(at[label], f.Path)
 		}
-		if e == nil || e.Dead {
-			continue
-		}
-		label := checkpoint.NameTo(st, e)
-		if len(h.work.Sessions) > 1 { // the number may be another session's, too
-			label = string(h.c.Session) + ":" + label
-		}
-		if at[label] == nil {
-			labels = append(labels, label)
-		}
-		at[label] = append(at[label], f.Path)
-	}
+		return f.Lost != ""
+	})
 	if len(paths) == 0 {
 		return ""
 	}
-	for _, label := range labels {
-		back = append(back, "git checkpoint restore "+label+" -- "+name.Quoted(set(at[label])...))
-	}
+	back := gather.List(slices.Sorted(maps.Keys(at)), func(label string) string {
+		return "git checkpoint restore " + label + " -- " + name.Quoted(set(at[label])...)
+	})
 	words := "This prompt removed work that was not its own: " + strings.Join(gather.List(set(paths), oneLine), ", ") + ". Get it back: " + strings.Join(back, "; ")
 	var unread string
 	h.s.Recall(connect.RemovedFile, &unread)                                       //nolint:errcheck // it was said on the agent's screen

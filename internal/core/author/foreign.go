@@ -12,52 +12,42 @@ import (
 
 // Foreign is a change that others made to a file, and of which something was still there when the worker last saw it.
 type Foreign struct {
-	Path       string  `json:"path"`
-	From       string  `json:"from,omitempty"` // contents, as in Change
-	To         string  `json:"to"`
-	Checkpoint name.ID `json:"checkpoint"` // that has To
-	// Lost is set if the worker, other than by an edit that names the file, left nothing of it: it is the checkpoint before,
-	// or Checkpoint if there is none.
+	Path string `json:"path"`
+	From string `json:"from,omitempty"` // contents, as in Change
+	To   string `json:"to"`
+	// Lost is the checkpoint before the worker, other than by an edit that names the file, left nothing of it.
 	Lost name.ID `json:"lost,omitempty"`
 }
 
 // mostForeign bounds how many changes a worker remembers.
 const mostForeign = 200
 
-// meet remembers what others made between the checkpoints before and made, and what the worker left of it. What nobody is
+// meet remembers what others made since the checkpoint before, and what the worker left of it. What nobody is
 // known to have made is others' if no tool of the worker was at work, unless its agent's rewind may have put it back.
-func (b *Worker) meet(before, made name.ID, changes []Change, claims map[string]string, back map[string]bool, tools bool, text func(content string) ([]byte, bool)) {
+func (b *Worker) meet(before name.ID, changes []Change, claims map[string]string, back map[string]bool, tools bool, text func(content string) ([]byte, bool)) {
 	for _, c := range changes {
 		claim := claims[c.Path]
 		own := slices.Contains([]string{"", record.Named, record.During}, claim) || claim == record.Unknown && (tools || back[c.Path])
-		for i := range b.Others {
-			f := &b.Others[i]
-			if f.Path != c.Path {
-				continue
+		kept := b.Others[:0]
+		for _, f := range b.Others {
+			if f.Path == c.Path {
+				switch gone := f.gone(c.To, text); {
+				case !gone:
+					f.Lost = ""
+				case own && claim != record.Named && !back[c.Path] && f.Lost == "" && !f.gone(c.From, text):
+					f.Lost = before
+				case f.Lost == "":
+					continue
+				}
 			}
-			gone := f.gone(c.To, text)
-			if !gone {
-				f.Lost = ""
-			} else if own && claim != record.Named && !back[c.Path] && f.Lost == "" && !f.gone(c.From, text) {
-				f.Lost = before
-			}
+			kept = append(kept, f)
 		}
+		b.Others = kept
 		if !own && c.To != "" {
-			b.Others = append(b.Others, Foreign{Path: c.Path, From: c.From, To: c.To, Checkpoint: made})
+			b.Others = append(b.Others, Foreign{Path: c.Path, From: c.From, To: c.To})
 		}
 	}
 	b.Others = b.Others[max(0, len(b.Others)-mostForeign):]
-}
-
-// TakeLost returns the changes of others of which the worker left nothing, and forgets them.
-func (b *Worker) TakeLost() (lost []Foreign) {
-	b.Others = slices.DeleteFunc(b.Others, func(f Foreign) bool {
-		if f.Lost != "" {
-			lost = append(lost, f)
-		}
-		return f.Lost != ""
-	})
-	return lost
 }
 
 // gone is Gone for a content that is there now. What cannot be read may still have it.
@@ -101,7 +91,7 @@ func (w *Work) CatchUp(ctx context.Context, s *checkpoint.Service, look Look) {
 	for _, c := range changes {
 		claims[c.Path] = record.Unknown
 	}
-	by.meet(was.Checkpoint, now.Checkpoint, changes, claims, nil, tools, look.Text)
+	by.meet(was.Checkpoint, changes, claims, nil, tools, look.Text)
 }
 
 // tools reports whether a tool of a worker may have been at work since its session saw the worktree.

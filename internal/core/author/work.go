@@ -333,7 +333,7 @@ func Now(ctx context.Context, repo *git.Repo, session name.Session, changes []gi
 func (w *Work) Made(look Look, previous, made name.ID, changes []Change, claims map[string]string) {
 	if by := w.Workers[look.Worker]; by != nil {
 		by.Whole, by.End, by.Known = by.with(previous, changes, claims), made, made
-		by.meet(cmp.Or(previous, made), made, changes, claims, w.Rewound(look.Session, changes), w.tools(look), look.Text)
+		by.meet(previous, changes, claims, w.Rewound(look.Session, changes), w.tools(look), look.Text)
 	}
 	for _, c := range changes {
 		c.At, c.Session, c.Worker, c.Claim = w.Now, look.Session, look.Worker, cmp.Or(claims[c.Path], record.Unknown)
