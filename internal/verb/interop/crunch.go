@@ -13,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/transfer"
 )
@@ -104,7 +105,7 @@ func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
 	in.Session = session
 	documents = ordered(documents, func(d *transfer.ImportDocument) int { return place[d.OwnID] })
 	first := slices.MinFunc(documents, func(a, b *transfer.ImportDocument) int { return a.At.Compare(b.At) })
-	in.Steps, in.CreatedAt, in.Branch = stepsOf(documents), first.At, documents[len(documents)-1].Branch
+	in.Steps, in.CreatedAt, in.Branch = gather.List(documents, stepOf), first.At, documents[len(documents)-1].Branch
 	if all {
 		latest := l.current(r, dir, index)
 		if in.Current = keyOfNamed(documents, latest); in.Current == "" && latest != "" {
@@ -112,14 +113,6 @@ func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
 		}
 	}
 	r.add(dir, in)
-}
-
-// stepsOf returns a step for each document.
-func stepsOf(documents []*transfer.ImportDocument) (steps []transfer.ImportStep) {
-	for _, d := range documents {
-		steps = append(steps, transfer.ImportStep{Document: d})
-	}
-	return steps
 }
 
 // places returns where the ids of entries stand in a list, the first one at 1.

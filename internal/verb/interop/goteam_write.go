@@ -109,12 +109,12 @@ func newestFirst(a *transfer.Archive) []*transfer.Archived {
 // state is written as it is, with the members added that every state of go-team has.
 func (g goTeam) compose(a *transfer.Archive, c *transfer.Archived, id, dir string, w *rendering) json.RawMessage {
 	r := c.Record
-	f := factsOf(a, c)
 	state := members(r.State)
-	state.missing("topic", f.topic)
+	state.missing("topic", cmp.Or(r.Topic, a.Topic))
 	state.missing("phase", r.StepName)
 	state.missing("current_step", r.Step)
-	state.missing("iteration_count", f.iteration)
+	iteration, _ := strconv.Atoi(r.Iteration) //nolint:errcheck // a word has no number
+	state.missing("iteration_count", iteration)
 	state.missing("metrics", &object{})
 	o := objectOf(
 		"id", id,
@@ -126,8 +126,8 @@ func (g goTeam) compose(a *transfer.Archive, c *transfer.Archived, id, dir strin
 		"outputs", g.outputs(a, c, w),
 		// The checkpoint's own commit has all files. HEAD, which go-team would name, lacks untracked
 		// files.
-		"git", objectOf("enabled", true, "branch", f.branch, "commit_hash", cmp.Or(string(c.Commit), f.commit), "staged_files", f.staged),
-		"files", objectOf("created", f.created, "modified", f.modified, "deleted", f.deleted),
+		"git", objectOf("enabled", true, "branch", branchIn(r), "commit_hash", cmp.Or(c.Commit, r.Git.Head), "staged_files", create.FromPaths(r.Git.Staged)),
+		"files", objectOf("created", create.FromPaths(r.Files.Created), "modified", create.FromPaths(r.Files.Modified), "deleted", create.FromPaths(r.Files.Deleted)),
 	)
 	// The checksum is computed before it is a member itself, and so does not cover itself.
 	if digest, err := transfer.DocumentDigest(o.json()); err == nil {

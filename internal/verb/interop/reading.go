@@ -131,6 +131,8 @@ func (s *source) kept(as string) transfer.ImportFile {
 	return transfer.ImportFile{Name: as, Content: s.text}
 }
 
+func stepOf(d *transfer.ImportDocument) transfer.ImportStep { return transfer.ImportStep{Document: d} }
+
 // text returns the first of the given members that is a string or a number, or "".
 func text(at gjson.Result, paths ...string) string {
 	for _, p := range paths {
@@ -253,7 +255,7 @@ func (r *reading) addOnce(s transfer.ImportSession, d *transfer.ImportDocument) 
 			return
 		}
 	}
-	s.Steps = []transfer.ImportStep{{Document: d}}
+	s.Steps = []transfer.ImportStep{stepOf(d)}
 	r.add(d.Path, s)
 }
 

@@ -123,7 +123,11 @@ func (w *rendering) newest(a *transfer.Archive) []*transfer.Archived {
 			w.leave(a, c, "it is discarded, and %s keeps %d checkpoints", w.format, keep)
 			continue
 		}
-		if id := idOf(c); c.Discarded && id != "" && slices.Contains(a.Gone, id) {
+		id := c.Document
+		if c.Import != nil {
+			id = cmp.Or(c.Import.Key, id)
+		}
+		if c.Discarded && id != "" && slices.Contains(a.Gone, id) {
 			older[c] = true
 			w.leave(a, c, "%s was made again and then pruned", id)
 			continue
@@ -140,14 +144,6 @@ func (w *rendering) newest(a *transfer.Archive) []*transfer.Archived {
 		by[key] = c.Record.Label
 	}
 	return slices.DeleteFunc(slices.Clone(a.Checkpoints), func(c *transfer.Archived) bool { return older[c] })
-}
-
-// idOf returns the id that the checkpoint's own system gave it, or "".
-func idOf(c *transfer.Archived) string {
-	if c.Import != nil && c.Import.Key != "" {
-		return c.Import.Key
-	}
-	return c.Document
 }
 
 // imported returns the checkpoints that were imported from a layout, not those that a create made

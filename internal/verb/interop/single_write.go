@@ -126,13 +126,12 @@ func (orchestrate) began(a *transfer.Archive) time.Time {
 // compose returns the document of a checkpoint that has no original. It
 // is the state, with missing members added.
 func (o orchestrate) compose(a *transfer.Archive, c *transfer.Archived, id string, w *rendering) json.RawMessage {
-	f := factsOf(a, c)
 	doc := members(c.Record.State)
 	renew(a, c, doc, "updated_at")
 	kind, project, _ := strings.Cut(id, "_")
 	doc.missing("checkpoint_id", id)
 	doc.missing("workflow_type", kind)
-	doc.missing("workflow_description", f.topic)
+	doc.missing("workflow_description", cmp.Or(c.Record.Topic, a.Topic))
 	for _, c := range a.Checkpoints {
 		if at := text(gjson.ParseBytes(c.Record.State), "created_at"); at != "" {
 			doc.missing("created_at", at)

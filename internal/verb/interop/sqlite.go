@@ -265,7 +265,7 @@ func writeCheckpoint(tx querier, a *transfer.Archive, c *transfer.Archived) erro
 	}
 	return insert(tx, "git_checkpoint_checkpoints",
 		string(r.ID), string(a.Session), r.Label, r.Step, r.StepName, r.Iteration, r.Milestone, r.Trigger, r.Status, r.Message,
-		stamp(r.CreatedAt), orNull(string(r.Previous)), string(c.Commit), orNull(string(r.Git.Head)), orNull(shortRef(string(r.Git.Branch))),
+		stamp(r.CreatedAt), orNull(string(r.Previous)), string(c.Commit), orNull(string(r.Git.Head)), orNull(branchIn(r)),
 		r.Files.Counts[0], r.Files.Counts[1], r.Files.Counts[2], c.Live, c.Discarded, c.Pinned, r.ID == a.Current,
 		string(create.Compact(r.State)), string(outputs.json()), orNull(failure), orNull(from))
 }

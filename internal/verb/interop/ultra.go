@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/transfer"
 )
@@ -189,7 +190,7 @@ func (ultraCreate) project(r *reading, id string, documents []*transfer.ImportDo
 	in := transfer.ImportSession{Session: session, Workflow: UltraCreate}
 	documents = ordered(documents, func(*transfer.ImportDocument) int { return 0 })
 	last := documents[len(documents)-1]
-	in.Steps, in.Current, in.Branch, in.CreatedAt = stepsOf(documents), last.Key, last.Branch, documents[0].At
+	in.Steps, in.Current, in.Branch, in.CreatedAt = gather.List(documents, stepOf), last.Key, last.Branch, documents[0].At
 	r.add(ultraHome, in)
 }
 

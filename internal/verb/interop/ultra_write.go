@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/transfer"
@@ -131,7 +132,7 @@ func (ultraCreate) newID(c *transfer.Archived, used map[string]bool) string {
 // also what its row has. The state is written as it is, except that its metrics are moved to the
 // document, where ultra-create has them.
 func (u ultraCreate) compose(a *transfer.Archive, c *transfer.Archived, id, project string, w *rendering) (doc, state json.RawMessage) {
-	r, f := c.Record, factsOf(a, c)
+	r := c.Record
 	o := objectOf("checkpoint_id", id, "project_id", project, "phase", "phase_"+strconv.Itoa(r.Step), "timestamp", stamp(r.CreatedAt))
 	if r.Message != "" {
 		o.set("description", r.Message)
@@ -145,10 +146,11 @@ func (u ultraCreate) compose(a *transfer.Archive, c *transfer.Archived, id, proj
 		s.missing(list, none)
 	}
 	files := []json.RawMessage{} // the created ones, which are the only ones that the layout lists
-	files = append(files, gather.List(f.created, func(p string) json.RawMessage { return objectOf("path", p).json() })...)
+	files = append(files, gather.List(create.FromPaths(r.Files.Created), func(p string) json.RawMessage { return objectOf("path", p).json() })...)
 	s.missing("files_created", files)
 	s.missing("decisions", none)
-	s.missing("git_state", objectOf("branch", f.branch, "commit", f.commit, "worktrees", f.worktrees))
+	worktrees := gather.List(r.Git.Worktrees, func(w record.Worktree) string { return string(w.Name) })
+	s.missing("git_state", objectOf("branch", branchIn(r), "commit", r.Git.Head, "worktrees", worktrees))
 	state = create.Compact(s.json())
 	o.raw("state", state)
 	o.raw("metrics", metrics)
