@@ -43,11 +43,11 @@ func ParseCommit(c Commit) (Node, error) {
 	if c.Tree != EmptyTreeSHA1 && c.Tree != EmptyTreeSHA256 {
 		return Node{}, fmt.Errorf("parse journal commit %q: its tree is %q, not the empty one", c.OID, c.Tree)
 	}
-	committed, err := parseStamp(c.Committer)
+	_, committed, err := parseStamp(c.Committer)
 	if err != nil {
 		return Node{}, fmt.Errorf("parse journal commit %q: committer: %w", c.OID, err)
 	}
-	n := Node{OID: c.OID, Parents: c.Parents, CommitterTime: time.Unix(committed.seconds, 0).UTC()}
+	n := Node{OID: c.OID, Parents: c.Parents, CommitterTime: time.Unix(committed, 0).UTC()}
 	if c.Message == MergeMessage {
 		if err := checkMerge(c); err != nil {
 			return Node{}, err
@@ -58,7 +58,7 @@ func ParseCommit(c Commit) (Node, error) {
 	if err != nil {
 		return Node{}, err
 	}
-	if e.known() && e.Time.Unix() != committed.seconds {
+	if e.known() && e.Time.Unix() != committed {
 		return Node{}, fmt.Errorf("parse journal commit %q: author and committer have different dates", c.OID)
 	}
 	n.Event = &e
@@ -80,24 +80,18 @@ func checkMerge(c Commit) error {
 	return nil
 }
 
-// stamp is a parsed author or committer header.
-type stamp struct {
-	identity string
-	seconds  int64
-}
-
 // parseStamp reads "Name <email> <seconds> <zone>".
-func parseStamp(s string) (stamp, error) {
+func parseStamp(s string) (identity string, date int64, err error) {
 	i := strings.LastIndexByte(s, '>')
 	if i < 0 {
-		return stamp{}, fmt.Errorf("not an identity with a date: %q", name.Clip(s, name.Said))
+		return "", 0, fmt.Errorf("not an identity with a date: %q", name.Clip(s, name.Said))
 	}
 	seconds, zone, _ := strings.Cut(strings.TrimPrefix(s[i+1:], " "), " ")
 	n, err := strconv.ParseInt(seconds, 10, 64)
 	if err != nil || n < 0 || len(seconds) > 12 || !isZone(zone) {
-		return stamp{}, fmt.Errorf("not an identity with a date: %q", name.Clip(s, name.Said))
+		return "", 0, fmt.Errorf("not an identity with a date: %q", name.Clip(s, name.Said))
 	}
-	return stamp{identity: s[:i+1], seconds: n}, nil
+	return s[:i+1], n, nil
 }
 
 func isZone(s string) bool {

@@ -151,16 +151,11 @@ func (d *doubting) apply(i int32, e *Event) {
 			d.dead[x] = false // the tombstone did not know this pin
 		}
 	case KindPrune:
+		knew := d.graph.ancestors(i)
 		for _, t := range e.Tombstones {
-			if x := d.entry(t.ID); x >= 0 {
-				d.applyTombstone(i, x)
+			if x := d.entry(t.ID); x >= 0 { // it takes effect if the prune knew every pin so far
+				d.dead[x] = d.dead[x] || !slices.ContainsFunc(d.pins[x], func(pin int32) bool { return !knew(pin) })
 			}
 		}
 	}
-}
-
-// applyTombstone lets a tombstone for entry x take effect if the prune at position i knew every pin so far.
-func (d *doubting) applyTombstone(i, x int32) {
-	knew := d.graph.ancestors(i)
-	d.dead[x] = d.dead[x] || !slices.ContainsFunc(d.pins[x], func(pin int32) bool { return !knew(pin) })
 }

@@ -13,7 +13,6 @@ package journal
 
 import (
 	"fmt"
-	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -105,7 +104,7 @@ func newFold(l *Log) *fold {
 
 // collectFacts collects the facts about the session itself: those that do not depend on any checkpoint.
 func (s *State) collectFacts() {
-	first, newest, l := true, int64(math.MinInt64), &s.fold.log
+	first, newest, l := true, time.Time{}.UnixMilli(), &s.fold.log
 	for at, n := range l.events() {
 		newest = max(newest, n.time)
 		if first {
@@ -124,15 +123,7 @@ func (s *State) collectFacts() {
 			s.note(e)
 		}
 	}
-	s.UpdatedAt = later(s.UpdatedAt, newest)
-}
-
-// later returns the later of t and a time in milliseconds.
-func later(t time.Time, millis int64) time.Time {
-	if millis > t.UnixMilli() {
-		return time.UnixMilli(millis).UTC()
-	}
-	return t
+	s.UpdatedAt = time.UnixMilli(newest).UTC()
 }
 
 // note applies one event to the session's facts. The last event that has a value wins.

@@ -44,11 +44,11 @@ func (e *Event) read(author, message string) error {
 	if e.Kind == kindMerge && e.Format == Format {
 		return errors.New("it is a merge of journals")
 	}
-	written, err := parseStamp(author)
+	identity, date, err := parseStamp(author)
 	if err != nil {
 		return err
 	}
-	e.Actor = written.identity
+	e.Actor = identity
 	if err := e.setAll(rest); err != nil {
 		return err
 	}
@@ -56,15 +56,15 @@ func (e *Event) read(author, message string) error {
 		// Every event needs a time to have a place in the order. The author date is what is left
 		// when a newer format writes its time in another way.
 		if e.Time.IsZero() {
-			e.Time = time.Unix(written.seconds, 0).UTC()
+			e.Time = time.Unix(date, 0).UTC()
 		}
 		return nil
 	}
 	// git log shows the commit's date and the fold uses the trailer. They must not disagree. A
 	// missing Time is reported by require.
-	if e.Time.Unix() != written.seconds && !e.Time.IsZero() {
+	if e.Time.Unix() != date && !e.Time.IsZero() {
 		return fmt.Errorf("it says %s, its commit is of %s", e.Time.Format(timeLayout),
-			time.Unix(written.seconds, 0).UTC().Format(time.RFC3339))
+			time.Unix(date, 0).UTC().Format(time.RFC3339))
 	}
 	return e.require()
 }
