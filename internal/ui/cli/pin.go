@@ -5,6 +5,7 @@ import (
 
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/verb/retain"
 )
 
@@ -17,7 +18,7 @@ type PinCmd struct {
 
 // Run pins checkpoints and prints which.
 func (c *PinCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
-	pinned, err := retain.Pin(ctx, s, c.Session, c.Refs)
+	pinned, err := retain.Mark(ctx, s, journal.KindPin, c.Session, c.Refs)
 	return app.confirmUnless(err, answer.Marked(pinned))
 }
 
@@ -30,6 +31,6 @@ type UnpinCmd struct {
 
 // Run unpins checkpoints and prints which.
 func (c *UnpinCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
-	freed, err := retain.Unpin(ctx, s, c.Session, c.Refs)
+	freed, err := retain.Mark(ctx, s, journal.KindUnpin, c.Session, c.Refs)
 	return app.confirmUnless(err, answer.Marked(freed))
 }

@@ -31,9 +31,9 @@ func (r Request) trigger(document workflow.Accepted) string {
 // handed reports whether the request has a state document.
 func (c *request) handed() bool { return len(c.req.State) > 0 }
 
-// checkTrigger returns an error if the workflow does not know the trigger (KindUsage) or it is
-// switched off (KindNothing).
-func checkTrigger(s *checkpoint.Service, def *workflow.Definition, session name.Session, trigger string) error {
+// CheckTrigger returns an error if the workflow does not know the trigger (KindUsage) or it is
+// switched off (KindNothing). The session may be empty.
+func CheckTrigger(s *checkpoint.Service, def *workflow.Definition, session name.Session, trigger string) error {
 	off, err := def.SwitchedOff(trigger, s.Settings.Get)
 	switch {
 	case err != nil:
@@ -70,7 +70,7 @@ func (c *request) accept(def *workflow.Definition) (*defined, error) {
 	if a.Step != nil && c.req.Step != nil && *a.Step != *c.req.Step && def.Knows(c.req.State) {
 		return nil, checkpoint.Usage("leave out --step, or make them agree", "the document has step %d, but --step is %d", *a.Step, *c.req.Step)
 	}
-	return &defined{request: c, def: def, document: a}, checkTrigger(c.s, def, c.session, c.req.trigger(a))
+	return &defined{request: c, def: def, document: a}, CheckTrigger(c.s, def, c.session, c.req.trigger(a))
 }
 
 // composeState computes state, status and error. The state is the document, or else the one of the

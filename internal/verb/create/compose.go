@@ -5,7 +5,6 @@ package create
 // depend on the journal.
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -399,16 +398,6 @@ func ToPaths(list []string) []record.Path { return name.All[record.Path](list) }
 
 // FromPaths is the inverse of ToPaths.
 func FromPaths(list []record.Path) []string { return name.All[string](list) }
-
-// encodeFlags encodes the paths of skip-worktree entries as the blob index-flags: for each the
-// letter S, which `git ls-files -t` shows for it, a space, the path and a NUL.
-func encodeFlags(skipWorktree []string) []byte {
-	var b bytes.Buffer
-	for _, p := range skipWorktree {
-		b.WriteString("S " + p + "\x00")
-	}
-	return b.Bytes()
-}
 
 // gitNow returns what a record says about HEAD's branch, the operation in progress and the worktrees.
 // The commit of HEAD and the index are added later.

@@ -431,8 +431,9 @@ func (c *draft) write(ctx context.Context) (store.Written, error) {
 	for n, o := range c.record.Outputs {
 		d.Outputs[n] = o.OID
 	}
-	if len(c.capture.Index.SkipWorktree) > 0 {
-		oid, err := c.s.Repo.Objects.Write(ctx, "blob", encodeFlags(c.capture.Index.SkipWorktree))
+	// For each path the letter S, which `git ls-files -t` shows for it, a space, the path and a NUL.
+	if skip := c.capture.Index.SkipWorktree; len(skip) > 0 {
+		oid, err := c.s.Repo.Objects.Write(ctx, "blob", []byte("S "+strings.Join(skip, "\x00S ")+"\x00"))
 		if err != nil {
 			return store.Written{}, err
 		}

@@ -22,7 +22,7 @@ func (c *request) define(ctx context.Context) (*workflow.Definition, error) {
 	if err != nil {
 		return nil, err
 	}
-	return def, checkTrigger(c.s, def, c.session, c.req.trigger(workflow.Accepted{}))
+	return def, CheckTrigger(c.s, def, c.session, c.req.trigger(workflow.Accepted{}))
 }
 
 // definition waits for the workflow that define selects, and returns it or the error of define.

@@ -81,9 +81,3 @@ func (c *request) view(ctx context.Context) (store.View, error) {
 	}
 	return store.View{State: st}, err
 }
-
-// CheckTrigger returns an error of KindNothing if the workflow or the configuration has switched
-// the request's trigger off. It needs no session.
-func CheckTrigger(s *checkpoint.Service, def *workflow.Definition, req Request) error {
-	return checkTrigger(s, def, "", req.trigger(workflow.Accepted{}))
-}

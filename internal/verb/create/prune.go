@@ -23,7 +23,7 @@ func (c *draft) pruneWith(ctx context.Context, v store.View, change *store.Chang
 	if v.State == nil || c.safety || made.Trigger == workflow.TriggerRun { // the step of `run` is not done yet
 		return
 	}
-	on, err := retain.AutomaticOf(c.s, c.def, made.Trigger)
+	on, err := retain.Automatic(c.s, c.def, made.Trigger)
 	if err != nil || !on {
 		if err != nil {
 			c.s.Warn(err.Error())
@@ -58,49 +58,47 @@ func (c *draft) pruneWith(ctx context.Context, v store.View, change *store.Chang
 // is automatic for the whole workflow, or for the trigger of the checkpoint and it is not
 // discarded.
 func (c *draft) prunes(item workflow.Item) bool {
-	if all, err := retain.Automatic(c.s, c.def); err == nil && all {
+	if all, err := retain.Automatic(c.s, c.def, ""); err == nil && all {
 		return true
 	}
-	own, err := retain.AutomaticOf(c.s, c.def, item.Trigger)
+	own, err := retain.Automatic(c.s, c.def, item.Trigger)
 	return err == nil && own && !item.Discarded
 }
 
 // pruneOver applies the retention rules for finished sessions if this checkpoint's status ends its
 // session, and returns what they pruned. The status comes from a document, so nothing is closed or
 // deleted unless retention is automatic.
-func (c *draft) pruneOver(ctx context.Context) (pruned []checkpoint.Labelled) {
+func (c *draft) pruneOver(ctx context.Context) []checkpoint.Labelled {
 	status := c.def.Statuses.Closes[c.record.Status]
 	if status == "" || c.safety {
 		return nil
 	}
-	on, err := retain.Automatic(c.s, c.def)
+	return c.automatically(func() ([]retain.Judged, error) { return c.endSession(ctx, status) })
+}
+
+// automatically returns what a prune took away, if pruning is automatic for the whole workflow. An error of it is
+// a warning.
+func (c *draft) automatically(prune func() ([]retain.Judged, error)) []checkpoint.Labelled {
+	on, err := retain.Automatic(c.s, c.def, "")
+	var gone []retain.Judged
 	if err == nil && on {
-		pruned, err = c.endSession(ctx, status)
+		gone, err = prune()
 	}
 	if err != nil {
 		c.s.Warn("automatic prune: " + err.Error())
 	}
-	return pruned
+	return gather.List(gone, func(j retain.Judged) checkpoint.Labelled { return checkpoint.Labelled{ID: j.ID, Label: j.Label} })
 }
 
 // thin removes the oldest checkpoints between steps if they take up too much space, after one of
 // them was made.
-func (c *draft) thin(ctx context.Context) (pruned []checkpoint.Labelled) {
+func (c *draft) thin(ctx context.Context) []checkpoint.Labelled {
 	if c.record.Milestone || c.safety || c.record.Trigger == workflow.TriggerManual || c.record.Trigger == workflow.TriggerRun {
 		return nil
 	}
-	on, err := retain.Automatic(c.s, c.def)
-	if err == nil && on {
-		var gone []retain.Judged
-		gone, err = retain.Thin(ctx, c.s, c.session, CapturedBytes(c.s, c.record))
-		for _, j := range gone {
-			pruned = append(pruned, checkpoint.Labelled{ID: j.ID, Label: j.Label})
-		}
-	}
-	if err != nil {
-		c.s.Warn("automatic prune: " + err.Error())
-	}
-	return pruned
+	return c.automatically(func() ([]retain.Judged, error) {
+		return retain.Thin(ctx, c.s, c.session, CapturedBytes(c.s, c.record))
+	})
 }
 
 // CapturedBytes returns the size of the files that a checkpoint captured anew, as far as they are still
@@ -130,7 +128,7 @@ func (c *draft) pruneDue(ctx context.Context) []name.Session {
 // endSession prunes what the workflow does not keep of a session with this final status. If that
 // includes the new checkpoint, which holds the status, a close event stores the status in the
 // journal first.
-func (c *draft) endSession(ctx context.Context, status string) ([]checkpoint.Labelled, error) {
+func (c *draft) endSession(ctx context.Context, status string) ([]retain.Judged, error) {
 	plan, err := retain.PlanPrune(ctx, c.s, retain.PruneRequest{Session: string(c.session), Automatic: true, Closing: status})
 	if err != nil {
 		return nil, err
@@ -149,5 +147,5 @@ func (c *draft) endSession(ctx context.Context, status string) ([]checkpoint.Lab
 	if err != nil {
 		return nil, err
 	}
-	return gather.List(gone.Pruned, func(j retain.Judged) checkpoint.Labelled { return checkpoint.Labelled{ID: j.ID, Label: j.Label} }), nil
+	return gone.Pruned, nil
 }

@@ -29,7 +29,7 @@ func (c *draft) refuseUnchanged(ctx context.Context) error {
 	if err != nil || !same {
 		return err
 	}
-	return &checkpoint.Error{Kind: checkpoint.KindNothing, Err: &UnchangedError{c.session, prev.entry.Checkpoint, prev.entry.Label, checkpoint.MentionOf(prev.record)}}
+	return &checkpoint.Error{Kind: checkpoint.KindNothing, Err: &UnchangedError{c.session, prev.entry.Checkpoint, checkpoint.MentionOf(prev.record)}}
 }
 
 // ErrFilesUnchanged means that the worktree has the files of Request.Unless.
@@ -39,7 +39,6 @@ var ErrFilesUnchanged = errors.New("the files are unchanged")
 type UnchangedError struct {
 	Session    name.Session
 	Checkpoint name.ID
-	Label      string
 	Mention    checkpoint.Mention
 }
 

@@ -64,7 +64,7 @@ func dueAt(ctx context.Context, s *checkpoint.Service, st *journal.State) (at ti
 	if err != nil || len(def.Retention.Sessions) == 0 {
 		return at, ""
 	}
-	if on, err := Automatic(s, def); err != nil || !on {
+	if on, err := Automatic(s, def, ""); err != nil || !on {
 		return at, ""
 	}
 	at, age, err = def.SessionDue(ItemsOf(st), policyOf(s, st))
@@ -141,7 +141,7 @@ func activeSessions(s *checkpoint.Service) map[string]bool {
 
 // RemoveDue removes the sessions of a workflow that are due, except one, and returns their names.
 func RemoveDue(ctx context.Context, s *checkpoint.Service, def *workflow.Definition, except name.Session) (gone []name.Session, err error) {
-	if on, err := Automatic(s, def); err != nil || !on || len(def.Retention.Sessions) == 0 {
+	if on, err := Automatic(s, def, ""); err != nil || !on || len(def.Retention.Sessions) == 0 {
 		return nil, err
 	}
 	key, err := dueKey(ctx, s)

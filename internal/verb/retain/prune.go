@@ -44,14 +44,9 @@ type PruneRequest struct {
 
 // Automatic reports whether a workflow's rules are applied without being asked. The definition of a
 // repository is committed, so anybody whose commits are pulled could delete checkpoints by it. Such
-// a definition needs the user's consent in checkpoint.autoPrune.
-func Automatic(s *checkpoint.Service, def *workflow.Definition) (bool, error) {
-	const none = ""
-	return AutomaticOf(s, def, none)
-}
-
-// AutomaticOf is Automatic for the live checkpoints of one trigger, whose limit alone may be automatic.
-func AutomaticOf(s *checkpoint.Service, def *workflow.Definition, trigger string) (bool, error) {
+// a definition needs the user's consent in checkpoint.autoPrune. trigger is that of live checkpoints, whose limit
+// alone may be automatic; empty: all rules are meant.
+func Automatic(s *checkpoint.Service, def *workflow.Definition, trigger string) (bool, error) {
 	_, builtIn := workflow.Builtin(def.Name)
 	return s.Settings.Bool("checkpoint.autoPrune", builtIn && (def.Retention.Automatic || def.Retention.Triggers[trigger].Automatic))
 }

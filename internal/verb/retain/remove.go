@@ -210,19 +210,10 @@ func WholeSession(ctx context.Context, s *checkpoint.Service, request string) (*
 	return out, err
 }
 
-// Pin protects checkpoints from being pruned or deleted. No refs means the current checkpoint.
-func Pin(ctx context.Context, s *checkpoint.Service, session string, refs []string) ([]Marked, error) {
-	return mark(ctx, s, journal.KindPin, session, refs)
-}
-
-// Unpin ends the protection.
-func Unpin(ctx context.Context, s *checkpoint.Service, session string, refs []string) ([]Marked, error) {
-	return mark(ctx, s, journal.KindUnpin, session, refs)
-}
-
-// mark writes a pin or unpin event for each checkpoint that does not have that state yet: one
-// transaction for each session.
-func mark(ctx context.Context, s *checkpoint.Service, kind journal.Kind, session string, refs []string) ([]Marked, error) {
+// Mark protects checkpoints from being pruned or deleted (KindPin), or ends that (KindUnpin). It writes an event
+// for each checkpoint that does not have that state yet, in one transaction for each session. No refs means
+// the current checkpoint.
+func Mark(ctx context.Context, s *checkpoint.Service, kind journal.Kind, session string, refs []string) ([]Marked, error) {
 	if len(refs) == 0 {
 		refs = []string{"@"}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/test/verbtest"
 	"git-checkpoint/internal/verb/retain"
@@ -48,7 +49,7 @@ func TestDelete(t *testing.T) {
 func TestDeleteRefuses(t *testing.T) {
 	w := newWorld(t)
 	one, two, other := w.create(demo), w.create(demo), w.create("other")
-	if marked, err := retain.Pin(t.Context(), w.Open(), string(demo), []string{"2"}); err != nil || !marked[0].Changed {
+	if marked, err := retain.Mark(t.Context(), w.Open(), journal.KindPin, string(demo), []string{"2"}); err != nil || !marked[0].Changed {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -75,7 +76,7 @@ func TestDeleteRefuses(t *testing.T) {
 func TestDeleteSessionMeanwhile(t *testing.T) {
 	w := newWorld(t)
 	one, two, three, other := w.create(demo), w.create(demo), w.create(demo), w.create("other")
-	if _, err := retain.Pin(t.Context(), w.Open(), string(demo), []string{"3"}); err != nil {
+	if _, err := retain.Mark(t.Context(), w.Open(), journal.KindPin, string(demo), []string{"3"}); err != nil {
 		t.Fatal(err)
 	}
 	s := w.Open()
@@ -111,12 +112,12 @@ func TestPin(t *testing.T) {
 	w.create(demo)
 	two := w.create(demo)
 	for i, pin := range []bool{true, true, false, false} {
-		mark := retain.Unpin
+		kind := journal.KindUnpin
 		if pin {
-			mark = retain.Pin
+			kind = journal.KindPin
 		}
 		before := w.Git("rev-parse", string(name.JournalRef(demo)))
-		marked, err := mark(t.Context(), w.Open(), "", nil)
+		marked, err := retain.Mark(t.Context(), w.Open(), kind, "", nil)
 		if err != nil || len(marked) != 1 || marked[0].ID != two || marked[0].Pinned != pin || marked[0].Changed != (i%2 == 0) {
 			t.Errorf("%d: %+v %v", i, marked, err)
 		}

@@ -44,7 +44,7 @@ func (r *running) keepBefore(ctx context.Context) error {
 	}
 	// With the trigger switched off there is nothing to go back to, which is no reason not
 	// to run.
-	if err := create.CheckTrigger(r.s, r.def, keep); err != nil {
+	if err := create.CheckTrigger(r.s, r.def, "", keep.Trigger); err != nil {
 		if checkpoint.KindOf(err) == checkpoint.KindNothing {
 			r.unkept, err = err.Error(), nil
 		}
