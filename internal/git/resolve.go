@@ -62,12 +62,15 @@ func (r *Refs) askRefs(ctx context.Context, refs []name.Ref) (map[name.Ref]name.
 	found := make(map[name.Ref]name.OID, len(refs))
 	shadowed := false
 	err := r.objects.Batch().exchange(ctx, nil, specs, func(i int, o Object, err error) error {
-		if err == nil && i < len(of) {
+		switch {
+		case errors.Is(err, ErrMissing):
+			return nil
+		case err == nil && i < len(of):
 			found[of[i]] = o.OID
-		} else if err == nil {
+		case err == nil:
 			shadowed = true
 		}
-		return unlessMissing(err)
+		return err
 	})
 	if err != nil || !shadowed && len(found) == len(refs) {
 		return found, err
@@ -84,12 +87,4 @@ func (r *Refs) askRefs(ctx context.Context, refs []name.Ref) (map[name.Ref]name.
 		}
 	}
 	return found, nil
-}
-
-// unlessMissing returns err unless it is ErrMissing.
-func unlessMissing(err error) error {
-	if errors.Is(err, ErrMissing) {
-		return nil
-	}
-	return err
 }

@@ -134,15 +134,9 @@ func (l *Location) command(ctx context.Context, c Cmd) *exec.Cmd {
 // goes to all processes of the terminal, and git may die of it before our own handler has run.
 const lateSignal = 100 * time.Millisecond
 
-// interrupts reports whether s is a signal by which a user or the system ends a whole group of
-// processes.
-func interrupts(s syscall.Signal) bool {
-	return s == syscall.SIGINT || s == syscall.SIGTERM || s == syscall.SIGHUP
-}
-
 // classify turns the outcome of a process into an error: the cause of ctx if ctx has ended, an
-// *Error if git failed, and otherwise an error that says why git did not start. If one of the
-// interrupting signals ended git, it waits a moment for ctx to end too, so that a Ctrl-C is
+// *Error if git failed, and otherwise an error that says why git did not start. If a
+// signal ended git by which a user or the system ends a whole group of processes, it waits a moment for ctx to end too, so that a Ctrl-C is
 // reported as such and not as a failure of git.
 func classify(ctx context.Context, args []string, stderr string, err error) error {
 	if err == nil {
@@ -155,7 +149,7 @@ func classify(ctx context.Context, args []string, stderr string, err error) erro
 		e := &Error{Args: args, Code: exit.ExitCode(), Stderr: stderr}
 		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 			e.signal = status.Signal()
-			if interrupts(e.signal) {
+			if slices.Contains([]syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}, e.signal) {
 				select {
 				case <-ctx.Done():
 					return context.Cause(ctx)

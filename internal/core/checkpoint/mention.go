@@ -143,12 +143,6 @@ func nameTo(st *journal.State, e *journal.Entry, preferred string) string {
 	return string(e.Checkpoint)
 }
 
-// NumberBetween is record.Number for a checkpoint between steps.
-func NumberBetween(step int, label string) string {
-	const milestone = false
-	return record.Number(step, milestone, "", label)
-}
-
 // numbersOf says which steps of a session can be named by a number, or "" without any.
 func numbersOf(st *journal.State) string {
 	has := map[int]bool{}

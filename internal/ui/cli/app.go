@@ -68,7 +68,8 @@ func (a *App) look(color string) {
 	emulation, _ := t.LookupEnv("TERM")
 	noColor, _ := t.LookupEnv("NO_COLOR")
 	paged, _ := t.LookupEnv("GIT_PAGER_IN_USE")
-	screen := render.Screen{Terminal: t.OutTerminal || isTrue(paged), Term: emulation, NoColor: noColor}
+	byGit := slices.Contains([]string{"1", "true", "yes", "on"}, strings.ToLower(paged))
+	screen := render.Screen{Terminal: t.OutTerminal || byGit, Term: emulation, NoColor: noColor}
 	a.view = render.View{Style: screen.Style(color), Now: a.now(), Verbose: a.verbose}
 	if screen.Terminal {
 		a.view.Layout, a.view.Width = render.Aligned, t.Width()
@@ -78,11 +79,6 @@ func (a *App) look(color string) {
 	if a.typed != nil {
 		a.view = render.View{Layout: render.Aligned, Width: chatWidth, Now: a.now(), Clock: true}
 	}
-}
-
-// isTrue reports whether an environment variable has a value that git takes for true.
-func isTrue(value string) bool {
-	return slices.Contains([]string{"1", "true", "yes", "on"}, strings.ToLower(value))
 }
 
 // setClock fixes the time to GIT_CHECKPOINT_NOW, if that is set. Tests need ids and dates that do

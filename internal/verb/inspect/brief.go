@@ -6,6 +6,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
 )
 
 // Look says whether an answer looks at the files of the worktree.
@@ -80,5 +81,5 @@ func numberOf(st *journal.State, e *journal.Entry) string {
 	if e.Milestone {
 		return checkpoint.TypedName(st, e)
 	}
-	return checkpoint.NumberBetween(e.Step, e.Label)
+	return record.Number(e.Step, e.Milestone, "", e.Label)
 }

@@ -102,9 +102,13 @@ func lookAtArrived(ctx context.Context, s *checkpoint.Service) ([]Problem, error
 		if len(missing) == 0 {
 			continue
 		}
+		named := strings.TrimPrefix(string(missing[0]), "refs/tags/")
+		if len(missing) > 1 {
+			named += ", …"
+		}
 		out = append(out, Problem{
 			Kind: "tag_missing", Level: LevelAdvice, Object: string(st.Session), Hint: "--fix makes them",
-			Message: fmt.Sprintf("%s that came with a plain fetch: %s", render.Count(len(missing), "tag is missing of a step", "tags are missing of steps"), strings.TrimPrefix(string(missing[0]), "refs/tags/")+more(len(missing))),
+			Message: fmt.Sprintf("%s that came with a plain fetch: %s", render.Count(len(missing), "tag is missing of a step", "tags are missing of steps"), named),
 			fix: fix{"made", func(ctx context.Context) error {
 				_, err := s.Transact(ctx, st.Session, func(context.Context, store.View) (store.Change, error) {
 					return store.Change{Tags: store.TagsRebuilt}, nil
@@ -114,14 +118,6 @@ func lookAtArrived(ctx context.Context, s *checkpoint.Service) ([]Problem, error
 		})
 	}
 	return out, nil
-}
-
-// more returns what follows the first of n names.
-func more(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return ", …"
 }
 
 // missingTags returns the tags that a session should have but does not, of steps that arrived.

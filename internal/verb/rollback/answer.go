@@ -14,6 +14,7 @@ import (
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/threeway"
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
@@ -67,7 +68,11 @@ func (r *fileMoves) describeFiles(ctx context.Context, a *Answer) (err error) {
 	a.Plan = changes(r.plan.Paths)
 	a.Plan.Skipped = create.ToPaths(r.plan.Kept)
 	if a.Reverted != nil {
-		a.Reverted.leave(a.Plan.Skipped)
+		for i, f := range a.Reverted.Files {
+			if slices.Contains(a.Plan.Skipped, f.Path) && f.How != threeway.Conflict { // a rule keeps it from being touched
+				a.Reverted.Files[i].How = threeway.Same
+			}
+		}
 	}
 	for _, k := range r.plan.Risk {
 		a.Plan.Risk = append(a.Plan.Risk, Risk{checkpoint.Path(k.Path), k.Reason})
@@ -230,8 +235,9 @@ func (r *target) moveSession(ctx context.Context) (m sessionMove, err error) {
 		if r.to.State.Dead(id) || r.isUndo() && slices.ContainsFunc(r.lists.states, func(st *journal.State) bool { return st.Dead(id) }) {
 			continue
 		}
-		e, prefix, suffix := entry(id), "", ""
+		e, prefix, suffix, label, called := entry(id), "", "", string(id), string(id)
 		if e != nil {
+			label, called = e.Label, checkpoint.CalledBy(e)
 			if e.Milestone && e.Event().Trigger == journal.TriggerTurn {
 				m.prompts++
 			}
@@ -245,7 +251,8 @@ func (r *target) moveSession(ctx context.Context) (m sessionMove, err error) {
 				suffix = " (made in worktree " + e.Event().Worktree + ")"
 			}
 		}
-		m.leave(e, id, prefix, suffix)
+		m.discard, m.left = append(m.discard, prefix+label+suffix), append(m.left, e)
+		m.leaves = append(m.leaves, checkpoint.Mention{Name: prefix + called, Note: suffix})
 	}
 	// A missing or broken definition must not stop a rollback, so this one falls back to the
 	// default.

@@ -9,7 +9,6 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
-	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/inspect"
 )
@@ -97,18 +96,6 @@ func (r *Plan) PrintDiff(ctx context.Context, to inspect.IO) (int, error) {
 		paths = append(paths, gather.List(all, func(path checkpoint.Path) string { return ":(top,literal)" + string(path) })...)
 	}
 	return inspect.PrintDiff(ctx, r.s, &inspect.Difference{FromTree: r.cur.Tree, ToTree: r.record.Snapshot.Tree}, paths, nil, to)
-}
-
-// leave notes a checkpoint that is left behind: prefix and suffix say of which session and worktree it
-// is.
-func (m *sessionMove) leave(e *journal.Entry, id name.ID, prefix, suffix string) {
-	label, called := string(id), string(id)
-	if e != nil {
-		label, called = e.Label, checkpoint.CalledBy(e)
-	}
-	m.discard = append(m.discard, prefix+label+suffix)
-	m.leaves = append(m.leaves, checkpoint.Mention{Name: prefix + called, Note: suffix})
-	m.left = append(m.left, e)
 }
 
 // finished says what a cut-off rollback was: one of some paths, an undo or a redo.

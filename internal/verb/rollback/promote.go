@@ -8,10 +8,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 
 	"git-checkpoint/internal/core/checkpoint"
-	"git-checkpoint/internal/core/threeway"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/storage/snapshot"
@@ -52,15 +50,6 @@ type Promoted struct {
 	Label   string       `json:"label"`
 
 	Mention checkpoint.Mention `json:"-"`
-}
-
-// leave notes that paths stay as they are, because a rule keeps them from being touched.
-func (r *Reverted) leave(paths []checkpoint.Path) {
-	for i, f := range r.Files {
-		if slices.Contains(paths, f.Path) && f.How != threeway.Conflict {
-			r.Files[i].How = threeway.Same
-		}
-	}
 }
 
 // then makes the checkpoint that records a promotion, if this is one. The error is an *unmadeError.

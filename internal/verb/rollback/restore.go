@@ -23,11 +23,6 @@ type restore struct {
 	only  map[string]bool // of an undo: these paths; nil: those of the request, or all
 }
 
-// isRestore reports whether the request asks for some paths and nothing else.
-func (r Request) isRestore() bool {
-	return len(r.Paths) > 0 && !r.WithState && r.Mode != ModeState
-}
-
 // restoring returns the target of a restore from the checkpoint in from. It is an error if the session
 // has no current checkpoint, because the event of a restore says where the session stays.
 func restoring(s *checkpoint.Service, req Request, from *checkpoint.Found) (target, error) {

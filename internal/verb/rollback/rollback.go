@@ -97,7 +97,7 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 		return nil, err
 	}
 	req.Reason = clearance.Redacted(s, "reason", req.Reason)
-	if req.isRestore() {
+	if len(req.Paths) > 0 && !req.WithState && req.Mode != ModeState { // some paths and nothing else
 		t, err := restoring(s, req, to)
 		if err != nil {
 			return nil, err

@@ -216,7 +216,10 @@ func findLevel(ctx context.Context, s *checkpoint.Service, levels []journal.Leve
 		func(l journal.Level) []name.ID { return []name.ID{l.Rollback.Files, l.Rollback.To} },
 	} {
 		at := slices.IndexFunc(levels, func(l journal.Level) bool {
-			return slices.ContainsFunc(of(l), func(id name.ID) bool { return isCalled(l.State.Entry(id), to) })
+			return slices.ContainsFunc(of(l), func(id name.ID) bool {
+				e := l.State.Entry(id)
+				return e != nil && (to == e.Label || to == string(e.Checkpoint) || e.Milestone && to == strconv.Itoa(e.Step))
+			})
 		})
 		if at >= 0 {
 			return at, nil
@@ -232,11 +235,6 @@ func findLevel(ctx context.Context, s *checkpoint.Service, levels []journal.Leve
 		return 0, checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint undo --list` shows the rollbacks that can be named", "no rollback in the list went to %s", s.Mentioned(ctx, f.State, f.Entry))
 	}
 	return at, nil
-}
-
-// isCalled reports whether text is the checkpoint's number, label or id.
-func isCalled(e *journal.Entry, text string) bool {
-	return e != nil && (text == e.Label || text == string(e.Checkpoint) || e.Milestone && text == strconv.Itoa(e.Step))
 }
 
 // planEach plans each level on the fold that the ones before it leave.
