@@ -107,7 +107,7 @@ func stamp(root *os.Root, p string) string {
 }
 
 // edited returns the copies that somebody has edited since.
-func edited(in *checkpoint.Service) (paths []checkpoint.Path, err error) {
+func edited(in *checkpoint.Service) (lost []Lost, err error) {
 	var copied map[string]string
 	if _, err := in.Recall(copiedFile, &copied); err != nil {
 		return nil, err
@@ -119,10 +119,10 @@ func edited(in *checkpoint.Service) (paths []checkpoint.Path, err error) {
 	defer root.Close() //nolint:errcheck // it was only read
 	for _, p := range slices.Sorted(maps.Keys(copied)) {
 		if now := stamp(root, p); now != "" && now != copied[p] {
-			paths = append(paths, checkpoint.Path(p))
+			lost = append(lost, Lost{checkpoint.Path(p), "edited since it was copied here"})
 		}
 	}
-	return paths, nil
+	return lost, nil
 }
 
 // leadsOut reports whether p is a link whose target is absolute or lies outside of the worktree.

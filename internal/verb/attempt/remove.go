@@ -71,7 +71,8 @@ func PrepareRemoval(ctx context.Context, s *checkpoint.Service, typed string) (*
 }
 
 // lookUnfinished finds files of which git has no copy. A fork that was killed near its end looks
-// complete, so somebody may have worked there; it has no session for a checkpoint of that.
+// complete, so somebody may have worked there; it has no session for a checkpoint of that. Ignored files go, as in any other
+// worktree: most of them are copies, and one of those may be cut off.
 func (r *Removal) lookUnfinished(ctx context.Context) error {
 	in, err := checkpoint.OpenAt(ctx, r.s, r.Attempt.Worktree)
 	if err != nil {
@@ -81,8 +82,16 @@ func (r *Removal) lookUnfinished(ctx context.Context) error {
 	if in.Repo.WorkTree != r.Attempt.Worktree {
 		return nil // git had not begun it, and another worktree is around it
 	}
-	listed, err := in.Repo.Run(ctx, git.Cmd{Args: []string{"ls-files", "-z", "--cached", "--others"}, Dir: in.Repo.WorkTree})
+	listed, err := in.Repo.Run(ctx, git.Cmd{Args: []string{"ls-files", "-z", "--cached", "--others", "--exclude-standard"}, Dir: in.Repo.WorkTree})
 	if err != nil {
+		return err
+	}
+	ignored, err := in.Repo.Run(ctx, git.Cmd{Args: []string{"ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"}, Dir: in.Repo.WorkTree})
+	if err != nil {
+		return err
+	}
+	r.Ignored = create.ToPaths(ignored.Paths())
+	if r.Lost, err = edited(in); err != nil {
 		return err
 	}
 	var paths []string
@@ -158,9 +167,7 @@ func (r *Removal) findLosses(ctx context.Context) error {
 		r.Lost = append(r.Lost, Lost{left.Path, left.Reason})
 	}
 	copies, err := edited(in)
-	for _, p := range copies {
-		r.Lost = append(r.Lost, Lost{p, "edited since it was copied here"})
-	}
+	r.Lost = append(r.Lost, copies...)
 	return cmp.Or(err, r.submodules(ctx, in))
 }
 
