@@ -9,7 +9,6 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/verb/connect"
 	"git-checkpoint/internal/verb/inspect"
-	"git-checkpoint/internal/verb/travel"
 )
 
 // StatusCmd is "git checkpoint status".
@@ -49,7 +48,6 @@ func (c *StatusCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) er
 	}
 	if !app.json {
 		app.warnOfAgents(s)
-		travel.AdviseArchive(ctx, s)
 	}
 	if c.ExitCode && (len(found.Changed) > 0 || found.ChangedUnknown) {
 		return differs

@@ -10,32 +10,24 @@ import (
 	"fmt"
 	"maps"
 
-	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/storage/remote"
 )
 
-// AdviseArchive warns where many checkpoints have refs of their own, and names the session with most of them.
-func AdviseArchive(ctx context.Context, s *checkpoint.Service) {
+// adviseArchive warns, in a push, where many checkpoints have refs of their own, and names the session with most of them.
+func (t *transfer) adviseArchive(here *remote.Listing) {
 	const advisedFrom = 1000 // from how many refs of checkpoints on their lists are long enough to be worth a word
-	refs, err := s.Repo.Refs.List(ctx, name.CheckpointRoot)
-	if err != nil {
-		return // whatever needs them says so
-	}
-	l, total, most := remote.NewListing(), 0, name.Session("")
-	for _, r := range refs {
-		l.Add(r.Ref, r.OID)
-	}
-	for _, session := range l.Names() {
-		n := len(l.Sessions[session].Checkpoints)
-		if total += n; n > len(l.Session(most).Checkpoints) {
+	total, most := 0, name.Session("")
+	for _, session := range here.Names() {
+		n := len(here.Sessions[session].Checkpoints)
+		if total += n; n > len(here.Session(most).Checkpoints) {
 			most = session
 		}
 	}
-	if total >= advisedFrom {
-		s.Warn(fmt.Sprintf("%s checkpoints have refs of their own, which each push and fetch lists; `git checkpoint session archive %s` makes one of %s, once that session is closed",
-			render.Thousands(total), most, render.Thousands(len(l.Session(most).Checkpoints))))
+	if advice := fmt.Errorf("%s checkpoints have refs of their own, which each push and fetch lists; `git checkpoint session archive %s` makes one of %s, once that session is closed",
+		render.Thousands(total), most, render.Thousands(len(here.Session(most).Checkpoints))); total >= advisedFrom && t.verb == "push" && !t.req.Quietly && t.once(advice) {
+		t.s.Warn(advice.Error())
 	}
 }
 

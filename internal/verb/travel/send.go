@@ -223,9 +223,6 @@ func (t *transfer) pushed(ctx context.Context) error {
 		return err
 	}
 	noteRefusal(t.s, nil)
-	if !t.req.Quietly {
-		AdviseArchive(ctx, t.s)
-	}
 	return t.memory.synced(t.s, "")
 }
 

@@ -229,6 +229,7 @@ func (t *transfer) here(ctx context.Context) (*remote.Listing, error) {
 		}
 	}
 	t.clones(l)
+	t.adviseArchive(l)
 	l.Keep(t.sessions)
 	for session, of := range l.Sessions {
 		if err := t.readArchive(ctx, session, of); err != nil && t.once(err) {
