@@ -207,28 +207,10 @@ func NoCheckpointError(st *journal.State) error {
 // done, nobody knows that it will be repeated, so that milestone gets no iteration.
 const FirstIteration = "1"
 
-// TypedName returns the shortest name that means e: its number, such as 3 or 6.2, if that resolves
-// to e alone; else its label, if only another one's name differs; its twin's name; and else its id.
+// TypedName returns the shortest name that leads to e wherever it is typed: NumberTo, or the id of one that is not live.
 func TypedName(st *journal.State, e *journal.Entry) string {
-	number := fmt.Sprint(e.Step)
-	if iteration := e.Event().Iteration; iteration != "" {
-		number += "." + iteration
-	} else if newest := st.Milestone(e.Step, ""); newest != nil && newest.Event().Iteration != "" {
-		number += "." + FirstIteration
-	}
-	if !e.Milestone {
-		number = numberOf(e)
-	}
 	if e.Live {
-		if got, err := byName(st, number); err == nil && len(got) == 1 && got[0].Checkpoint == e.Checkpoint {
-			return number
-		}
-		if len(numbered(st, e)) > 1 && len(labelled(st, e)) == 1 {
-			return e.Label
-		}
-		if twin := twinName(st, e); twin != "" {
-			return twin
-		}
+		return NumberTo(st, e)
 	}
 	return string(e.Checkpoint)
 }
