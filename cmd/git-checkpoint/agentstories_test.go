@@ -60,7 +60,10 @@ func (s *story) line(who string) (line, command string) {
 	}
 	s.taken[at], s.files[line] = true, file
 	if who == "me" && s.tells {
-		command += fmt.Sprintf(`; printf '{"cwd":"%s","path":"%s/%s"}' | git-checkpoint hook generic saved`, s.dir, s.dir, file)
+		tell := func(event string) string {
+			return fmt.Sprintf(`printf '{"cwd":"%s","path":"%s/%s"}' | git-checkpoint hook generic %s`, s.dir, s.dir, file, event)
+		}
+		command = tell("saving") + "; " + command + "; " + tell("saved")
 	}
 	return line, command
 }

@@ -71,6 +71,7 @@ type handler struct {
 	previous name.ID
 	changes  []author.Change
 	claims   map[string]string
+	person   map[string]bool // the paths that are as a person saved them
 }
 
 // handle does what the event asks for. The answer is valid even if there is an error.

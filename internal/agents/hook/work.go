@@ -52,7 +52,8 @@ func missedFile(worker string) string { return "missed-" + worker }
 
 // looking names the capture that the event makes.
 func (h *handler) looking(ctx context.Context) author.Look {
-	return author.Look{Moment: h.moment, Worker: h.worker(), Session: h.c.Session, Call: h.e.Call, Text: h.text(ctx)}
+	failed := strings.HasSuffix(h.event, "Failure") // as Claude Code, Copilot and Qwen call that event
+	return author.Look{Moment: h.moment, Worker: h.worker(), Session: h.c.Session, Call: h.e.Call, Failed: failed, Saved: h.person, Text: h.text(ctx)}
 }
 
 // foreseeing handles the event before a tool. It never prints anything, because the agent would
@@ -84,13 +85,20 @@ func (h *handler) foreseeing(ctx context.Context) error {
 	return errors.Join(err, h.judge(err, agent.Answer{}))
 }
 
-// saved notes that the person saved a file, for the next capture. Where no agent worked there is none.
+// saved notes that the person saved a file, or is about to, for the next capture. Where no agent worked there is none.
 func (h *handler) saved(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, longestBeforeWait)
 	defer cancel()
-	path, inside := h.inside(h.e.File)
+	save := author.Save{Before: h.event == "saving"}
+	var inside bool
+	save.Path, inside = h.inside(h.e.File)
 	info, err := os.Stat(h.e.File)
-	if err != nil || !inside || !info.Mode().IsRegular() {
+	switch {
+	case !inside || err == nil && !info.Mode().IsRegular():
+		return nil
+	case err == nil:
+		save.Size, save.Time, save.Content = info.Size(), info.ModTime(), h.content(info)
+	case !save.Before:
 		return err
 	}
 	release, err := h.lock(waiting)
@@ -102,8 +110,21 @@ func (h *handler) saved(ctx context.Context) error {
 	if len(work.Workers) == 0 {
 		return nil
 	}
-	work.Saved(path, info.Size(), info.ModTime())
+	work.Saved(save)
 	return work.Save(h.s.Repo.GitDir)
+}
+
+// content returns what git has of the file of the event, unless a filter changes that; something else if it is too large.
+func (h *handler) content(info os.FileInfo) string {
+	data, err := os.ReadFile(h.e.File)
+	if err != nil || info.Size() > largestEdit {
+		return author.Unclear
+	}
+	mode := git.ModeFile
+	if info.Mode()&0o100 != 0 {
+		mode = git.ModeExec
+	}
+	return author.Content(git.Entry{Mode: mode, OID: git.HashObject(h.s.Repo.Format, "blob", data)})
 }
 
 // tooLarge reports whether the files are too many or too large for a checkpoint. Tools do not try again,
@@ -233,13 +254,13 @@ func (h *handler) afterTool(ctx context.Context, save func(context.Context) erro
 func (h *handler) authors(ctx context.Context, turn bool) func(a *record.Agent, previous name.ID, changes []git.Change) {
 	return func(a *record.Agent, previous name.ID, changes []git.Change) {
 		h.previous, h.changes = previous, author.Changes(changes)
-		look := h.looking(ctx)
-		look.In = author.ContentIn(ctx, h.s.Repo.Trees)
-		look.Saved = map[string]bool{}
+		h.person = map[string]bool{}
 		for _, s := range h.work.Saves {
 			info, err := os.Lstat(filepath.Join(h.s.Repo.WorkTree, filepath.FromSlash(s.Path)))
-			look.Saved[s.Path] = err == nil && info.Size() == s.Size && info.ModTime().Equal(s.Time)
+			h.person[s.Path] = err == nil && info.Size() == s.Size && info.ModTime().Equal(s.Time)
 		}
+		look := h.looking(ctx)
+		look.In = author.ContentIn(ctx, h.s.Repo.Trees)
 		if look.Moment == author.AfterTool {
 			h.work.Live(look)
 		}

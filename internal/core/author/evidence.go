@@ -104,7 +104,7 @@ func (j *evidence) claim(c Change) string {
 		return record.Named
 	case passed != "":
 		return passed
-	case j.look.Saved[c.Path] && !slices.ContainsFunc(j.passed[c.Path], func(p Change) bool { return p.Claim != record.OutsideAgents }):
+	case j.look.Saved[c.Path] && j.saved(c):
 		return record.OutsideAgents
 	case j.since >= 0 && j.during(c):
 		return record.During
@@ -196,15 +196,37 @@ func Claim(session name.Session) string {
 	}
 }
 
-// named reports whether a tool of the worker made the change: it names the file, nobody else could have
-// written it, and the content is what the tool makes of what was there.
+// saved reports whether a file that is as a person saved it is the person's alone: before each save it was as the one
+// before left it, as the editor says; or nobody else is known to have changed it, and no tool that may have was at work.
+func (j *evidence) saved(c Change) bool {
+	at, before, alone, last := c.From, false, true, 0
+	for _, s := range j.Saves {
+		switch {
+		case s.Path != c.Path || s.At <= j.since:
+		case s.Before:
+			before = s.Content == at
+		default:
+			at, before, alone, last = s.Content, false, alone && before, s.At
+		}
+	}
+	return last > 0 && (alone && at == c.To ||
+		!slices.ContainsFunc(j.passed[c.Path], func(p Change) bool { return p.Claim != record.OutsideAgents }) &&
+			!slices.ContainsFunc(slices.Concat(j.own, j.others), func(v Window) bool {
+				_, names := v.Edits[c.Path]
+				return v.Opened < last && (names || len(v.Edits) == 0)
+			}))
+}
+
+// named reports whether a tool of the worker made the change: it names the file, the content is what the tool makes of
+// what was there, and the tool has just done that, or nobody else could have written it.
 func (j *evidence) named(c Change) bool {
 	for _, v := range j.own {
 		e, names := v.Edits[c.Path]
 		if !names || !v.Known || slices.Contains(v.Unread, c.Path) || e.From != c.From || e.To != c.To && e.To != Any || e.To == Any && len(v.Edits) > 1 {
 			continue
 		}
-		clean := !slices.ContainsFunc(j.others, func(o Window) bool {
+		did := j.look.Moment == AfterTool && j.look.Call == v.Call && !j.look.Failed && e.To == c.To
+		clean := did || !slices.ContainsFunc(j.others, func(o Window) bool {
 			if o.Call == blind && !o.Used && e.To != Any {
 				return false // it has only been prompted, and would have to write exactly this
 			}

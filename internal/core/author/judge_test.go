@@ -1,6 +1,7 @@
 package author
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -49,9 +50,77 @@ func TestSavedOverAnother(t *testing.T) {
 		w.Made(Look{Moment: AfterTool, Worker: "a", Session: "a"}, "1", "2", []Change{{Path: "f", From: "0", To: "1"}}, map[string]string{"f": claim})
 		w.Saw("a", "t1")
 		w.Begin("b", Worker{Session: "b", Agent: "agent"})
+		w.Saved(Save{Path: "f"})
 		look := Look{Moment: BeforeTool, Worker: "b", Session: "b", Saved: map[string]bool{"f": true}}
 		if got := w.Claims(look, []Change{{Path: "f", From: "0", To: "2"}})["f"]; got != want {
 			t.Errorf("after a change that is %q: %q, want %q", claim, got, want)
+		}
+	}
+}
+
+// A file that a person saved while a command ran is the person's if the editor told what it was before each save, and that is
+// what it was before the command; else the command may have changed it, too. What an edit of another file did is no matter.
+func TestSavedWhileAToolWorks(t *testing.T) {
+	command, edit := Window{Worker: "a", Call: "1", Known: true}, Window{Worker: "a", Call: "1", Known: true, Edits: map[string]Edit{"g": {}}}
+	before := func(content string) Save { return Save{Path: "f", Before: true, Content: content} }
+	saved := func(content string) Save { return Save{Path: "f", Content: content} }
+	for _, c := range []struct {
+		open  Window
+		saves []Save
+		want  string
+	}{
+		{edit, []Save{saved("2")}, record.OutsideAgents},
+		{command, []Save{saved("2")}, record.During},
+		{command, []Save{before("0"), saved("2")}, record.OutsideAgents},
+		{command, []Save{before("0"), saved("1"), before("1"), saved("2")}, record.OutsideAgents},
+		{command, []Save{before("1"), saved("2")}, record.During},
+		{command, []Save{before("0"), saved("1"), saved("2")}, record.During},
+		{command, []Save{before("0"), saved("1"), before("x"), saved("2")}, record.During},
+		{command, []Save{before("0"), saved("1")}, record.During},
+	} {
+		var w Work
+		w.Begin("a", Worker{Session: "a", Agent: "agent"})
+		w.Saw("a", "t0")
+		w.Open(c.open)
+		for _, s := range c.saves {
+			w.Saved(s)
+		}
+		w.Begin("a", Worker{Session: "a", Agent: "agent"})
+		look := Look{Moment: AfterTool, Worker: "a", Session: "a", Call: "1", Saved: map[string]bool{"f": true}}
+		changes := []Change{{Path: "f", From: "0", To: "2"}}
+		claims := w.Claims(look, changes)
+		if claims["f"] != c.want {
+			t.Errorf("%v: %q, want %q", c.saves, claims["f"], c.want)
+		}
+		w.Made(look, "1", "2", changes, claims)
+		if len(w.Workers["a"].Others) != 1 {
+			t.Errorf("%v: what a person saved is not remembered", c.saves)
+		}
+	}
+}
+
+// A tool that has done what it was asked made that, whoever's command was open; one that failed, or was denied, did not.
+func TestEditBesideCommand(t *testing.T) {
+	for want, look := range map[string]Look{
+		record.Named:   {Moment: AfterTool, Call: "1"},
+		record.Unknown: {Moment: AfterTool, Call: "1", Failed: true},
+		"":             {Moment: BeforeTool, Call: "2"},
+	} {
+		var w Work
+		for _, worker := range []string{"a", "b"} {
+			w.Begin(worker, Worker{Session: name.Session(worker), Agent: "agent"})
+			w.Saw(name.Session(worker), "t0")
+		}
+		w.Open(Window{Worker: "b", Call: "9", Known: true})
+		w.Begin("a", Worker{Session: "a", Agent: "agent"})
+		w.Open(Window{Worker: "a", Call: "1", Known: true, Edits: map[string]Edit{"f": {From: "0", To: "1"}}})
+		w.Begin("a", Worker{Session: "a", Agent: "agent"})
+		look.Worker, look.Session = "a", "a"
+		if got := w.Claims(look, []Change{{Path: "f", From: "0", To: "1"}})["f"]; got != cmp.Or(want, record.Unknown) {
+			t.Errorf("%+v: %q, want %q", look, got, want)
+		}
+		if got := w.Claims(look, []Change{{Path: "f", From: "0", To: "2"}})["f"]; got != record.Unknown {
+			t.Errorf("what the tool does not make: %q", got)
 		}
 	}
 }

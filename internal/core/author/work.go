@@ -110,18 +110,21 @@ type Change struct {
 	Claim   string       `json:"claim,omitempty"`
 }
 
-// Save is a file as a person saved it, which an editor has told.
+// Save is a file as a person saved it, or is about to, which an editor has told.
 type Save struct {
-	At   int       `json:"at"`
-	Path string    `json:"path"`
-	Size int64     `json:"size"`
-	Time time.Time `json:"time"` // of its last change
+	At      int       `json:"at"`
+	Path    string    `json:"path"`
+	Size    int64     `json:"size"`
+	Time    time.Time `json:"time"`             // of its last change
+	Before  bool      `json:"before,omitempty"` // it is not saved yet
+	Content string    `json:"content,omitempty"`
 }
 
-// Saved notes that a person saved a file.
-func (w *Work) Saved(path string, size int64, changed time.Time) {
+// Saved notes that a person saved a file, or is about to.
+func (w *Work) Saved(s Save) {
 	w.Now++
-	w.Saves = append(w.Saves[max(0, len(w.Saves)-mostChanges):], Save{w.Now, path, size, changed})
+	s.At = w.Now
+	w.Saves = append(w.Saves[max(0, len(w.Saves)-mostChanges):], s)
 }
 
 // Live notes who else has a prompt, or saved a file, while the tool of a capture was at work.
@@ -180,6 +183,7 @@ type Look struct {
 	Worker  string
 	Session name.Session // into which the capture goes
 	Call    string       // the use of a tool that has ended
+	Failed  bool         // the agent says that the tool failed
 	// In returns the content of a path in a tree that was seen, as in Change; false: it cannot be told.
 	In func(tree name.OID, path string) (string, bool)
 	// Text returns what is in a content, nil for no file; false: it cannot be told.
@@ -333,7 +337,13 @@ func Now(ctx context.Context, repo *git.Repo, session name.Session, changes []gi
 func (w *Work) Made(look Look, previous, made name.ID, changes []Change, claims map[string]string) {
 	if by := w.Workers[look.Worker]; by != nil {
 		by.Whole, by.End, by.Known = by.with(previous, changes, claims), made, made
-		by.meet(previous, changes, claims, w.Rewound(look.Session, changes), w.tools(look), look.Text)
+		others := maps.Clone(claims)
+		for path, claim := range claims {
+			if look.Saved[path] && claim != record.Named { // also where a tool may have changed it, too
+				others[path] = record.OutsideAgents
+			}
+		}
+		by.meet(previous, changes, others, w.Rewound(look.Session, changes), w.tools(look), look.Text)
 	}
 	for _, c := range changes {
 		c.At, c.Session, c.Worker, c.Claim = w.Now, look.Session, look.Worker, cmp.Or(claims[c.Path], record.Unknown)

@@ -72,7 +72,7 @@ func (g *gathering) recall(c *run) error {
 // answered counts the answers for the lines of a file.
 func (g *gathering) answered(c *run, verb, path, out string, sessions map[string]string) error {
 	for said := json.NewDecoder(strings.NewReader(out)); said.More(); {
-		var l struct{ Text, Content, By, Session string }
+		var l struct{ Text, Content, By, Session, Because string }
 		if err := said.Decode(&l); err != nil {
 			return broken("%s of %s: %v", verb, path, err)
 		}
@@ -86,12 +86,13 @@ func (g *gathering) answered(c *run, verb, path, out string, sessions map[string
 		}
 		tool := d != nil && d.who != "P" && d.tool != "Bash"
 		switch {
+		case d == nil && verb == "blame": // it is asked of the newest checkpoint, which may have lines that are gone
 		case by != "" && (d == nil || by != d.who):
 			return broken("%s of %s: %q is %s's, and the answer is %+v", verb, path, text, whose(d), l)
 		case tool && by != "":
 			c.tally["recall "+verb+" right"]++
 		case tool:
-			c.tally["recall "+verb+" unknown"]++
+			c.tally["recall "+verb+" unknown "+l.Because]++
 		}
 	}
 	return nil

@@ -23,6 +23,7 @@ type scripted struct {
 	tool              *deed    // that is open
 	plan              []change // what it is going to do
 	worked            bool     // it has done that
+	failed            bool     // it did not fit: an edit says so
 }
 
 // together returns the operations of a shared world.
@@ -53,12 +54,13 @@ func (g *gen) together() []Op {
 	return c.ops
 }
 
-// do appends a deed with the shell line that does it.
-func (c *crowd) do(d deed, line string) {
+// do appends a deed with the shell line that does it, and returns whether a change of it fits.
+func (c *crowd) do(d deed, line string) (fits bool) {
 	for i := range d.changes {
-		d.changes[i].apply(c.files)
+		fits = d.changes[i].apply(c.files) || fits
 	}
 	c.ops = append(c.ops, Op{Verb: "share", Tree: "repo", Line: line, Deed: &d})
+	return fits
 }
 
 // person lets the person do something.
@@ -100,7 +102,7 @@ func (c *crowd) agent(who string, a *scripted) {
 		if d.does, d.changes = "after", nil; !a.worked {
 			return
 		}
-		if c.chance(6) && d.tool == "Bash" {
+		if c.chance(6) && d.tool == "Bash" || a.failed && d.tool == "Edit" {
 			d.does = "fail"
 		}
 		hook(d)
@@ -114,7 +116,7 @@ func (c *crowd) agent(who string, a *scripted) {
 		if d.tool == "Bash" && c.chance(12) {
 			lines = append(lines, "git add -A", "git commit -qm agent")
 		}
-		c.do(d, strings.Join(lines, "\n"))
+		a.failed = !c.do(d, strings.Join(lines, "\n"))
 	}
 }
 
