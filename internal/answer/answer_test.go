@@ -244,13 +244,22 @@ func TestGoldens(t *testing.T) {
 				golden(t, title+"."+form, got.Bytes())
 			})
 		}
+		var narrow bytes.Buffer
+		if err := answer.Text(&narrow, render.View{Layout: render.Aligned, Width: 80, Now: now()}, given); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(narrow.String()) {
+			if text := strings.TrimSpace(line); render.Width(strings.TrimSuffix(line, "\n")) > 80 && strings.Contains(text, " ") {
+				t.Errorf("%s: wider than 80 columns: %s", title, line)
+			}
+		}
 	}
 }
 
 // The line about the next undo is wrapped at words, at a terminal.
 func TestNextUndoIsWrapped(t *testing.T) {
 	r := rolledBack()
-	r.NextUndo = &rollback.UndoLevel{Goes: checkpoint.Mention{Name: "4", Message: "a message of some words"}, Said: "promotion of 3b: 4 of session main-3b"}
+	r.NextUndo = &rollback.UndoLevel{To: "cp-04-20261120T101500000Z-0b1c", Goes: checkpoint.Mention{Name: "4", Message: "a message of some words"}, Said: "promotion of 3b: 4 of session main-3b"}
 	var b bytes.Buffer
 	if err := answer.Text(&b, render.View{Layout: render.Aligned, Width: 80, Now: now()}, answer.Undone{Done: r}); err != nil || !strings.Contains(b.String(), "before the\npromotion of 3b") {
 		t.Errorf("%v: %s", err, b.String())

@@ -55,15 +55,15 @@ func (a Levels) text(p *page) {
 func (p *page) nextUndoRedo(r *rollback.Answer) {
 	if next := r.NextUndo; next != nil {
 		does := "takes back "
-		if !next.Stays {
+		if !next.Stays && next.To != "" {
 			does = "goes on to " + next.Goes.String() + ", before "
 		}
 		said := " git checkpoint undo " + does + when(!next.Landing, "the ") + next.Said
-		p.table([]render.Column{{Wrap: true}}, [][]render.Cell{{{{Role: render.Hint, Text: "Undo:"}, plain(said)}}}) // at words
+		p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(said))
 	}
 	if next := r.NextRedo; next != nil {
 		does := "does it again: " + next.Said
-		if !next.Stays {
+		if !next.Stays && next.To != "" {
 			does = "goes to " + next.Goes.String()
 		}
 		p.line(render.Span{Role: render.Hint, Text: "Redo:"}, plain(" git checkpoint redo "+does))

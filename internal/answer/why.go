@@ -169,8 +169,8 @@ type OthersNotes struct{ *witness.Compared }
 
 // text gives the numbers, then the lines with two names.
 func (a OthersNotes) text(p *page) {
-	p.line(plain(fmt.Sprintf("%s with somebody else's note in %s: %d lines have the same name, %d another one, %d only here, %d only there",
-		render.Count(int64(a.Commits), "commit", "commits"), a.Ref, a.Same, len(a.Differ), a.Here, a.There)))
+	p.line(plain(fmt.Sprintf("%s with somebody else's note in %s: %s the same name, %d another one, %d only here, %d only there",
+		render.Count(int64(a.Commits), "commit", "commits"), a.Ref, render.Count(a.Same, "line has", "lines have"), len(a.Differ), a.Here, a.There)))
 	for _, d := range a.Differ {
 		p.line(render.Span{Role: render.ID, Text: fmt.Sprintf("%s:%d", d.Path, d.Line)}, plain("  here "+d.Here+"; there "+d.There), dim("  in "+p.view.OID(d.Commit)))
 	}

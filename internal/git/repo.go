@@ -35,6 +35,12 @@ import (
 // in: there is none, it is bare, or it cannot be read. The command exits with code 128 then.
 var ErrUnusable = errors.New("not a usable git repository")
 
+// noneError is ErrUnusable in git's own words.
+type noneError string
+
+func (e noneError) Error() string      { return string(e) }
+func (noneError) Is(target error) bool { return target == ErrUnusable }
+
 // Repo is a repository, seen from one of its worktrees. Open returns it; Close ends the processes that
 // it has started. It only holds its parts, and a part sees those alone that its fields name.
 type Repo struct {
@@ -206,7 +212,11 @@ func (l *Location) locate(ctx context.Context, o Options) error {
 		if err == nil {
 			err = errors.New("git rev-parse printed too little")
 		}
-		return fmt.Errorf("%w: %s", ErrUnusable, firstLine(err))
+		words := firstLine(err)
+		if strings.HasPrefix(words, "not a git repository") {
+			return noneError(words)
+		}
+		return fmt.Errorf("%w: %s", ErrUnusable, words)
 	}
 	l.GitDir, l.CommonDir, l.Format = lines[1], lines[2], lines[3]
 	l.IndexPath, l.Prefix, l.WorkTree = lines[4], lines[5], lines[6]

@@ -216,22 +216,38 @@ func folded(rows [][]Cell, columns []Column, widths []int) (all [][]Cell) {
 	return all
 }
 
-// lines breaks a cell between words. A longer word has a line of its own.
+// lines breaks a cell between words, and not within backquotes. A longer word has a line of its own. The lines after the first
+// begin with the blanks of the first one.
 func (c Cell) lines(columns int) (all []Cell) {
 	var line Cell
-	used := 0
+	used, indent := 0, ""
 	for _, s := range c {
-		for _, word := range strings.SplitAfter(s.Text, " ") {
+		for _, word := range words(s.Text) {
 			bare := strings.TrimRight(word, " ")
-			if used > 0 && used+Width(bare) > columns {
+			if used > len(indent) && bare != "" && used+Width(bare) > columns {
 				line[len(line)-1].Text = strings.TrimRight(line[len(line)-1].Text, " ")
-				all, line, used = append(all, line), nil, 0
+				all, line, used = append(all, line), Cell{{Text: indent}}, len(indent)
+			}
+			if used == len(indent) && bare == "" && len(all) == 0 {
+				indent += word
 			}
 			line = append(line, Span{s.Role, word})
 			used += Width(word)
 		}
 	}
 	return append(all, line)
+}
+
+// words cuts a text behind each blank, but not within backquotes.
+func words(text string) (all []string) {
+	for _, word := range strings.SplitAfter(text, " ") {
+		if last := len(all) - 1; last >= 0 && strings.Count(all[last], "`")%2 == 1 {
+			all[last] += word
+		} else {
+			all = append(all, word)
+		}
+	}
+	return all
 }
 
 // fitting returns how many columns, from the first on, can be wide enough to be read.

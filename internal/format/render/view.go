@@ -77,13 +77,23 @@ func (v View) Size(bytes int64) string {
 	return strconv.FormatInt(bytes, 10)
 }
 
-// Line writes spans one after the other and a newline.
+// Line writes spans one after the other and a newline. People get what is wider than the terminal on several lines.
 func (v View) Line(w io.Writer, spans ...Span) error {
-	var b strings.Builder
-	for _, s := range spans {
-		b.WriteString(v.Style.Paint(s.Role, s.Text))
+	escaped := make(Cell, len(spans))
+	for i, s := range spans {
+		escaped[i] = Span{s.Role, Escape(s.Text)}
 	}
-	b.WriteByte('\n')
+	lines := []Cell{escaped}
+	if v.Layout == Aligned && v.Width > 0 && escaped.width() > v.Width {
+		lines = escaped.lines(v.Width)
+	}
+	var b strings.Builder
+	for _, line := range lines {
+		for _, s := range line {
+			b.WriteString(v.Style.wrap(s.Role, s.Text))
+		}
+		b.WriteByte('\n')
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/why"
@@ -170,5 +171,5 @@ func pathsIn(ctx context.Context, s *checkpoint.Service, gate Gate) (map[string]
 // Words says in one line how many lines have which answer.
 func (v *Verdict) Words() string {
 	n := v.Lines
-	return fmt.Sprintf("%d lines: %d named, %d held, %d outside, %d none", n.Lines, n.Named, n.Held, n.Outside, n.None)
+	return fmt.Sprintf("%s: %d named, %d held, %d outside, %d none", render.Count(n.Lines, "line", "lines"), n.Named, n.Held, n.Outside, n.None)
 }

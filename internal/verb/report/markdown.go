@@ -66,7 +66,7 @@ func cut(text string) string {
 // summary says in one line how much there is.
 func (a *Answer) summary() string {
 	n := a.Lines
-	return fmt.Sprintf("%d commits, %d steps, %d lines: %d by agents, %d outside the agents' tools, %d in checkpoints of which it is unknown who made them, %d not made under checkpoints here.", len(a.Commits), len(a.Steps), n.Lines, n.Named, n.Outside, n.Held, n.None)
+	return fmt.Sprintf("%s, %s, %s: %d by agents, %d outside the agents' tools, %d in checkpoints of which it is unknown who made them, %d not made under checkpoints here.", render.Count(len(a.Commits), "commit", "commits"), render.Count(len(a.Steps), "step", "steps"), render.Count(n.Lines, "line", "lines"), n.Named, n.Outside, n.Held, n.None)
 }
 
 // words says who says what.
@@ -139,7 +139,7 @@ func paths(title string, all []string) string {
 	if len(all) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("<details><summary>%s: %d files</summary>\n\n- %s\n\n</details>\n\n", title, len(all), strings.Join(render.First(all, mostPaths, "… and %d more", code), "\n- "))
+	return fmt.Sprintf("<details><summary>%s: %s</summary>\n\n- %s\n\n</details>\n\n", title, render.Count(len(all), "file", "files"), strings.Join(render.First(all, mostPaths, "… and %d more", code), "\n- "))
 }
 
 // inHTML escapes text for a line of HTML.
@@ -199,7 +199,7 @@ func (a *Answer) HTML() string {
 		fmt.Fprintf(&b, "<p>Tokens: %s</p>\n", inHTML(a.Usage.Words()))
 	}
 	for _, w := range a.Agents {
-		fmt.Fprintf(&b, "<p>%s %s: %d steps</p>\n", inHTML(w.Agent), inHTML(w.Model), w.Steps)
+		fmt.Fprintf(&b, "<p>%s %s: %s</p>\n", inHTML(w.Agent), inHTML(w.Model), render.Count(w.Steps, "step", "steps"))
 	}
 	for i, s := range a.Steps {
 		fmt.Fprintf(&b, "<details><summary>%d. %s (%s)</summary>\n<pre>%s</pre>\n<ul>\n", i+1, inHTML(s.title()), inHTML(s.where()), html.EscapeString(strings.TrimSpace(s.Prompt+"\n\n"+s.Message)))

@@ -14,6 +14,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/sys/gather"
@@ -101,7 +102,7 @@ func parts(ctx context.Context, s *checkpoint.Service, all bool) ([]part, error)
 			refs.says = append(refs.says, string(u.Ref))
 		}
 		if len(updates) > 1 {
-			refs.sum = fmt.Sprintf("all sessions (%d refs)", len(updates))
+			refs.sum = "all sessions (" + render.Count(len(updates), "ref", "refs") + ")"
 		}
 		if len(updates) > 0 {
 			found = append(found, refs)

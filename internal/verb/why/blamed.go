@@ -14,6 +14,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
 )
 
@@ -131,7 +132,7 @@ func rangeOf(typed string, lines int, path string) (from, to int, err error) {
 		}
 	}
 	if to = min(to, lines); from < 1 || from > lines {
-		return 0, 0, checkpoint.Failure(checkpoint.KindNotFound, "", "file %s has only %d lines", name.Clip(path, name.Said), lines)
+		return 0, 0, checkpoint.Failure(checkpoint.KindNotFound, "", "file %s has only %s", name.Clip(path, name.Said), render.Count(lines, "line", "lines"))
 	}
 	return from, max(from, to), nil
 }
