@@ -105,14 +105,16 @@ func whose(d *deed) string {
 	return fmt.Sprintf("%s (%s)", d.who, d.tool)
 }
 
-// takes counts the edits of tools that a revert of their step takes back, or would if the lines were not changed since.
+// takes counts the edits of tools of which lines stand that a revert of their step takes back.
 func (g *gathering) takes(c *run) error {
-	edited := map[string][]string{} // by agent and turn
-	for _, d := range g.deeds {
-		for i := range d.effects {
-			if d.who != "P" && d.tool != "Bash" {
-				step := fmt.Sprintf("%s %d", d.who, d.turn)
-				edited[step] = append(edited[step], d.effects[i].path)
+	edited := map[string][]string{} // paths by agent and turn
+	for p, lines := range g.makers {
+		for _, d := range lines {
+			if d == nil || d.who == "P" || d.tool == "Bash" {
+				continue
+			}
+			if step := fmt.Sprintf("%s %d", d.who, d.turn); !slices.Contains(edited[step], p) {
+				edited[step] = append(edited[step], p)
 			}
 		}
 	}
