@@ -26,7 +26,6 @@ type Plan struct {
 	Undoes           *Event
 	From             name.ID   // current before the undo
 	Target           name.ID   // current after it; empty: none
-	Safety           name.ID   // the safety checkpoint that holds the files to bring back
 	Discard, Restore []name.ID // in the order of the fold
 }
 
@@ -98,7 +97,7 @@ func (s *State) PlanUndoOf(v *Event) (Plan, error) {
 		return Plan{}, ErrNothingToUndo
 	}
 	if v.Stays() { // so does its undo, whatever was made since
-		return Plan{Undoes: v, From: s.Current, Target: s.Current, Safety: s.StandIn(v.Safety)}, nil
+		return Plan{Undoes: v, From: s.Current, Target: s.Current}, nil
 	}
 	undone := &f.steps[index]
 	from := s.StandIn(v.From)
@@ -121,7 +120,7 @@ func (s *State) PlanUndoOf(v *Event) (Plan, error) {
 	}
 	f.spare(out, target)
 	now := f.replay()
-	p := Plan{Undoes: v, From: s.Place, Target: from, Safety: s.StandIn(v.Safety)}
+	p := Plan{Undoes: v, From: s.Place, Target: from}
 	for i := range f.first {
 		x := int32(i)
 		switch {

@@ -106,7 +106,7 @@ func TestWorktreeID(t *testing.T) {
 		}
 	}
 	p, err := s.PlanUndoOf(undoTarget(s, "a"))
-	if err != nil || p.Safety != first.Safety || p.Target != id(2) || p.Undoes.OID != first.OID {
+	if err != nil || p.Undoes.Safety != first.Safety || p.Target != id(2) || p.Undoes.OID != first.OID {
 		t.Errorf("plan of a: %+v, %v", p, err)
 	}
 	if c := s.UndoCandidates(); len(c) != 2 || c[0].OID != second.OID || c[1].OID != first.OID {

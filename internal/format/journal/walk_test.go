@@ -94,7 +94,8 @@ func (w *walker) take(list func(*Walk) []Level, n int) {
 	for _, p := range plans {
 		c.clock = k.TimeAfter(c.clock)
 		c.write(Event{Kind: KindUndo, From: p.From, To: p.Target, Undoes: p.Undoes.OID, Safety: safety, Discard: p.Discard, Restore: p.Restore})
-		w.disk, safety = w.kept[p.Safety], p.Safety
+		safety = c.state().StandIn(p.Undoes.Safety)
+		w.disk = w.kept[safety]
 		k = w.walk()
 	}
 }

@@ -90,7 +90,6 @@ type Answer struct {
 	Next       string              `json:"-"` // after --fresh, what comes next
 	Begin      *session.Request    `json:"-"` // the session that Next begins; nil: a document does
 	Decisions  json.RawMessage     `json:"-"`
-	Number     string              `json:"-"` // what the user types for the checkpoint
 	Mention    checkpoint.Mention  `json:"-"` // what a person sees of it
 	Choice     Choice              `json:"-"` // of the request
 	Difference *inspect.Difference `json:"-"` // between the checkpoint's files and the worktree

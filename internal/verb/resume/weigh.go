@@ -124,7 +124,7 @@ func (r *resumption) tell(got workflow.Resume, changed []checkpoint.FileChange) 
 		Progress: got.Progress, Warnings: got.Warnings, Questions: got.Questions, Refusals: got.Refusals,
 		State: got.State, Label: e.Label, Workflow: st.Workflow, Topic: st.Topic, Message: got.Message, Text: got.ProgressText,
 		Batches: got.Batches, Restore: got.Restore, CreatedAt: checkpoint.Time{Time: r.record.CreatedAt}, Error: r.record.Error, Changed: changed,
-		Branch: name.Ref(r.record.Git.Branch), Number: checkpoint.TypedName(st, e),
+		Branch: name.Ref(r.record.Git.Branch),
 	}
 	a := r.answer
 	a.Steps, a.BatchNames, a.Titles, a.Mention = got.Steps, got.BatchNames, got.Titles, checkpoint.MentionOf(r.record)
