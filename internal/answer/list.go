@@ -51,10 +51,11 @@ func (a Listed) text(p *page) {
 		p.leftOut(l)
 	}
 	// Also for a single session that was just started.
-	if len(a.Sessions) == 0 || len(a.Sessions) == 1 && a.Sessions[0].Items == nil {
-		p.none()
-	}
-	if p.view.Layout == render.Aligned {
+	none := len(a.Sessions) == 0 || len(a.Sessions) == 1 && a.Sessions[0].Items == nil
+	if p.view.Layout == render.Aligned { // a program gets an empty answer
+		if none {
+			p.line(plain("No checkpoints yet: git checkpoint save"))
+		}
 		p.beside(a.Others, a.MayFetch)
 		if a.Gone != "" {
 			p.line(dim(a.Gone))
@@ -97,13 +98,6 @@ func (p *page) leftOut(l inspect.Listing) {
 	}
 	if len(parts) > 0 && p.view.Layout == render.Aligned {
 		p.line(dim(strconv.Itoa(l.Safety+l.Discarded+l.Tools) + " more: " + strings.Join(parts, ", ") + " (--hidden)"))
-	}
-}
-
-// none tells a person how to begin. A program gets an empty answer.
-func (p *page) none() {
-	if p.view.Layout == render.Aligned {
-		p.line(plain("No checkpoints yet: git checkpoint save"))
 	}
 }
 

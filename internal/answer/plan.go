@@ -238,7 +238,8 @@ func (p *page) plannedFiles(r *rollback.Answer) {
 		if p.whole() || len(paths) <= most {
 			for _, path := range paths {
 				row := []render.Cell{cell(role, verb), cell(role, string(path))}
-				if about := lines(r, path); unsaved[path] {
+				n, counted := r.Lines[path]
+				if about := linesOf(n, counted && !slices.Contains(r.Plan.Delete, path)); unsaved[path] { // of a deleted file all lines go
 					about = spaced(slices.Concat(about, cell(render.Warning, notSaved)))
 					row = append(row, about)
 				} else if about != nil {
@@ -282,12 +283,6 @@ func (p *page) plannedFiles(r *rollback.Answer) {
 	if n := len(r.Plan.Write) + len(r.Plan.Delete) + len(r.Plan.Mode); n > counted {
 		p.line(dim("  --files names each of them"))
 	}
-}
-
-// lines says how many lines of a file change. It is empty if they were not counted.
-func lines(r *rollback.Answer, path checkpoint.Path) render.Cell {
-	n, counted := r.Lines[path]
-	return linesOf(n, counted && !slices.Contains(r.Plan.Delete, path)) // of a deleted file all lines go
 }
 
 // linesOf says how many lines of a file changed, if they were counted.

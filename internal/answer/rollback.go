@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/continuation"
+	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/rollback"
 )
 
@@ -126,7 +126,7 @@ func (p *page) wentTo(verb string, r *rollback.Answer) {
 	}
 	// A rollback of the state alone changes no file, so show the state itself.
 	if r.Mode == rollback.ModeState && len(r.State) > 0 {
-		p.text("", indented(r.State))
+		p.text("", strings.TrimSuffix(string(create.JSONFile(r.State)), "\n"))
 	}
 	if r.Branch.Moved || r.Branch.CommitsLeft > 0 {
 		p.line(plain("Branch: " + branchDone(r, p.view)))
@@ -221,15 +221,6 @@ func (p *page) pending(raw json.RawMessage) {
 		return
 	}
 	p.values("Pending", tasks)
-}
-
-// indented returns JSON indented for reading.
-func indented(raw json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Indent(&b, raw, "", "  ") != nil {
-		return string(raw)
-	}
-	return b.String()
 }
 
 // spaceBefore returns text after a space, or "" if it is empty.

@@ -59,12 +59,6 @@ func (a Travelled) refs(p *page, lines []travel.Line) {
 	}), more)
 }
 
-// isCheckpoint reports whether a ref of a session is a checkpoint: not its journal, and not what is archived.
-func isCheckpoint(leaf string) bool {
-	_, err := name.ParseID(leaf)
-	return err == nil
-}
-
 // freight is what moved of one session in one direction, to or from one remote.
 type freight struct{ brought, deleted int }
 
@@ -85,8 +79,8 @@ func (a Travelled) moved() (said []string) {
 		if of[key] == nil {
 			trips, of[key] = append(trips, key), &freight{}
 		}
-		switch {
-		case !isCheckpoint(leaf), l.Message == travel.InArchive:
+		switch _, err := name.ParseID(leaf); {
+		case err != nil, l.Message == travel.InArchive: // the journal, or what is archived
 		case l.Outcome == travel.OutcomeDeleted:
 			of[key].deleted++
 		default:
