@@ -58,12 +58,10 @@ func (e *external) version() string {
 // scan runs the scanner once and returns what it found in each content.
 func (e *external) scan(ctx context.Context, fingerprints *guard.Scanner, some []content) ([]guard.Result, error) {
 	verdicts := make([]guard.Result, len(some))
-	if err := e.leaks(ctx, some, func(i int, l leak) {
+	err := e.leaks(ctx, some, func(i int, l leak) {
 		verdicts[i].Findings = append(verdicts[i].Findings, l.finding(fingerprints))
-	}); err != nil {
-		return nil, err
-	}
-	return verdicts, nil
+	})
+	return verdicts, err
 }
 
 // leaks runs the scanner once, and calls found for each entry of its report with the number of the content.

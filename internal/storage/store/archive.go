@@ -281,8 +281,5 @@ func (s *inventory) resolveHeld(ctx context.Context, session name.Session, id na
 		return oid, nil
 	}
 	members, err := s.Members(ctx, archive)
-	if err != nil {
-		return "", err
-	}
-	return members[id], nil
+	return members[id], err
 }

@@ -44,8 +44,5 @@ func (s *journals) Regenerate(ctx context.Context, l *journal.Log, lost map[name
 // TrackedJournals returns the tips of a session's journal at all remotes, as they were last seen.
 func (s *journals) TrackedJournals(ctx context.Context, session name.Session) ([]name.OID, error) {
 	refs, err := s.repo.Refs.List(ctx, name.TrackingRoot+"*/"+string(session)+"/journal")
-	if err != nil {
-		return nil, err
-	}
-	return gather.List(refs, func(r git.RefValue) name.OID { return r.OID }), nil
+	return gather.List(refs, func(r git.RefValue) name.OID { return r.OID }), err
 }

@@ -76,10 +76,7 @@ func (c *draft) sameBytes(ctx context.Context) (bool, error) {
 		return true, nil
 	}
 	kept, err := c.s.Store.Raw(ctx, b.commit)
-	if err != nil {
-		return false, err
-	}
-	return maps.Equal(kept, c.capture.Raw), nil
+	return maps.Equal(kept, c.capture.Raw), err
 }
 
 // sameDocument compares what the document has besides the state, such as a description, with the

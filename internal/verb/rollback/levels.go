@@ -166,18 +166,12 @@ func changedBy(ctx context.Context, s *checkpoint.Service, w *undoLists, e *jour
 		}
 	}
 	from, err := treeOf(ctx, s, a)
-	if err != nil {
+	to, failed := treeOf(ctx, s, b)
+	if err != nil || failed != nil {
 		return nil, nil //nolint:nilerr // a damaged one is in the list too, and validate names it
 	}
-	to, err := treeOf(ctx, s, b)
-	if err != nil {
-		return nil, nil //nolint:nilerr // likewise
-	}
 	changes, err := s.Repo.Trees.Diff(ctx, from, to)
-	if err != nil {
-		return nil, err
-	}
-	return new(len(changes)), nil
+	return new(len(changes)), err
 }
 
 // shownLevels returns the levels that an undo or redo covers, and what other worktrees did since the

@@ -50,10 +50,7 @@ func allFiles(s *checkpoint.Service) ([]checkpoint.OwnDir, error) {
 // allRefs returns updates that delete the refs of this program.
 func allRefs(ctx context.Context, s *checkpoint.Service) ([]git.Update, error) {
 	refs, err := s.Repo.Refs.List(ctx, name.Roots()...)
-	if err != nil {
-		return nil, err
-	}
-	return gather.List(refs, func(r git.RefValue) git.Update { return git.Update{Ref: r.Ref, Old: r.OID} }), nil
+	return gather.List(refs, func(r git.RefValue) git.Update { return git.Update{Ref: r.Ref, Old: r.OID} }), err
 }
 
 // clearDir removes a directory of this program, but for the receipt of hooks in agents' settings:
