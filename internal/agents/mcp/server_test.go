@@ -136,3 +136,19 @@ func TestRun(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestInTools(t *testing.T) {
+	for text, want := range map[string]string{
+		"`git checkpoint list` shows them":            "the tool list shows them",
+		"`git checkpoint rollback 2` goes back":       "the tool rollback_plan (2) goes back",
+		"`git checkpoint rollback 2 --force` goes on": "`git checkpoint rollback 2 --force` (for the person to type) goes on",
+		"`git checkpoint prune` frees space":          "`git checkpoint prune` (for the person to type) frees space",
+		"--state and --patch cannot be used together": "state and patch cannot be used together",
+		"--overwrite-ignored writes over them":        "--overwrite-ignored (for the person to type) writes over them",
+		"a step-by-step word -- and no flag, a--b.go": "a step-by-step word -- and no flag, a--b.go",
+	} {
+		if got := inTools(text); got != want {
+			t.Errorf("%q is %q for a model, want %q", text, got, want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 )
 
 // Answer is what a hook wants to say. Write prints each part only if the agent accepts it
@@ -41,28 +42,10 @@ func (d *Definition) Write(event string, a Answer) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// fill puts the text and the event into a template.
-func fill(template json.RawMessage, text, event string) (map[string]any, error) {
-	var value map[string]any
-	if err := json.Unmarshal(template, &value); err != nil {
-		return nil, err
-	}
-	return replace(value, map[string]string{"$text": text, "$event": event}).(map[string]any), nil
-}
-
-// replace replaces strings of a decoded JSON value, if they are equal to a key of with.
-func replace(value any, with map[string]string) any {
-	switch v := value.(type) {
-	case map[string]any:
-		for key, inner := range v {
-			v[key] = replace(inner, with)
-		}
-	case string:
-		if s, is := with[v]; is {
-			return s
-		}
-	}
-	return value
+// fill puts the text and the event into a template, where they are whole strings.
+func fill(template json.RawMessage, text, event string) (value map[string]any, err error) {
+	filled := strings.NewReplacer(`"$text"`, string(quotedID(text)), `"$event"`, string(quotedID(event))).Replace(string(template))
+	return value, json.Unmarshal([]byte(filled), &value)
 }
 
 // merge adds the members of b to a, recursively for objects, so that several templates can

@@ -200,7 +200,7 @@ func (c Chat) Cut(to io.Writer, transcript io.ReaderAt, p record.Position, turn 
 	return c.Same(transcript, p) // it may have been rewritten meanwhile
 }
 
-// quotedID returns an id as a JSON string.
+// quotedID returns an id, or any text, as a JSON string.
 func quotedID(id string) []byte {
 	text, _ := json.Marshal(id) //nolint:errcheck,errchkjson // a string
 	return text
