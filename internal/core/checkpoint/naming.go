@@ -148,7 +148,7 @@ func byName(st *journal.State, ref string) ([]*journal.Entry, error) {
 func both(st *journal.State, e *journal.Entry, ref string) []*journal.Entry {
 	all := []*journal.Entry{e}
 	switch {
-	case !e.Live || byNumber(st, ref) == nil && byTwin(st, ref) == e:
+	case !e.Live && !e.Safety || byNumber(st, ref) == nil && byTwin(st, ref) == e:
 	case ref == e.Label:
 		all = labelled(st, e)
 	case numberPattern().MatchString(ref):

@@ -203,19 +203,39 @@ func TestNearestCheckpoints(t *testing.T) {
 // An id means its checkpoint, even if somebody gave that id to another one as its label.
 func TestIDBeforeLabel(t *testing.T) {
 	const id = "cp-01-20261120T090001000Z-00ff"
+	st := made(t, journal.Event{Label: "cp-01", Step: 1, Checkpoint: id}, journal.Event{Label: id, Step: 2, Checkpoint: "cp-02-20261120T090001000Z-00ff"})
+	if found, err := byName(st, id); err != nil || len(found) != 1 || found[0].Checkpoint != id {
+		t.Errorf("found %v, %v", found, err)
+	}
+}
+
+// The label that safety checkpoints of two clones have means neither of them alone.
+func TestSafetyOfTwoClones(t *testing.T) {
+	const label = "cp-01+safety-1"
+	safety := func(id name.ID) journal.Event {
+		return journal.Event{Label: label, Step: 1, Checkpoint: id, Trigger: "safety"}
+	}
+	st := made(t, safety("cp-01-20261120T090001000Z-00ff"), safety("cp-01-20261120T090002000Z-00ee"))
+	if found, err := byName(st, label); err != nil || len(found) != 2 {
+		t.Errorf("found %v, %v", found, err)
+	}
+}
+
+// made returns a session with checkpoints.
+func made(t *testing.T, creates ...journal.Event) *journal.State {
+	t.Helper()
 	var nodes []journal.Node
-	for i, label := range []string{"cp-01", id} {
-		e := &journal.Event{Kind: journal.KindCreate, Label: label, Step: i + 1, Checkpoint: name.ID(fmt.Sprintf("cp-%02d%s", i+1, id[len("cp-01"):]))}
+	for i := range creates {
+		e := &creates[i]
+		e.Kind = journal.KindCreate
 		if e.OID = name.OID(strings.Repeat(fmt.Sprint(i), 40)); i > 0 {
 			e.Parents = []name.OID{nodes[i-1].OID}
 		}
 		nodes = append(nodes, journal.Node{OID: e.OID, Parents: e.Parents, Event: e})
 	}
-	log, err := journal.NewLog(nodes, nodes[1].OID)
+	log, err := journal.NewLog(nodes, nodes[len(nodes)-1].OID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found, err := byName(log.Fold(), id); err != nil || len(found) != 1 || found[0].Checkpoint != id {
-		t.Errorf("found %v, %v", found, err)
-	}
+	return log.Fold()
 }
