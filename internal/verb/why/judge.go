@@ -93,7 +93,7 @@ func (j judge) find(ctx context.Context, point int32, l newLine) (saved, int) {
 			continue
 		}
 		to := j.files.matched(ctx, was, l.file)
-		if to[l.line] >= 0 && (weight(t, to, l.line) >= enough || below(l.path, other.path) || below(other.path, l.path)) {
+		if to[l.line] >= 0 && (l.by.renames[l.path] == other.path || weight(t, to, l.line) >= enough || below(l.path, other.path) || below(other.path, l.path)) {
 			return other, to[l.line]
 		}
 	}
