@@ -36,19 +36,13 @@ func (h *handler) removed(ctx context.Context) string {
 		return ""
 	}
 	back := gather.List(slices.Sorted(maps.Keys(at)), func(label string) string {
-		return "git checkpoint restore " + label + " -- " + name.Quoted(set(at[label])...)
+		return "git checkpoint restore " + label + " -- " + name.Quoted(slices.Compact(slices.Sorted(slices.Values(at[label])))...)
 	})
-	words := "This prompt removed work that was not its own: " + strings.Join(gather.List(set(paths), oneLine), ", ") + ". Get it back: " + strings.Join(back, "; ")
+	words := "This prompt removed work that was not its own: " + strings.Join(gather.List(slices.Compact(slices.Sorted(slices.Values(paths))), oneLine), ", ") + ". Get it back: " + strings.Join(back, "; ")
 	var unread string
 	h.s.Recall(connect.RemovedFile, &unread)                                       //nolint:errcheck // it was said on the agent's screen
 	h.s.Remember(connect.RemovedFile, strings.TrimPrefix(unread+"\n"+words, "\n")) //nolint:errcheck // it is said here, too
 	return words
-}
-
-// set returns words sorted, each once.
-func set(words []string) []string {
-	slices.Sort(words)
-	return slices.Compact(words)
 }
 
 // text returns what is in a content, as author.Look has it.

@@ -49,17 +49,7 @@ func Worktree(ctx context.Context, s *checkpoint.Service, def *agent.Definition,
 // component returns the name of a worktree, which a model chose, as one that a session may have too.
 func component(typed string) string {
 	const longest = 40
-	safe := strings.Map(func(r rune) rune {
-		if r < 0x80 && (r == '-' || r == '_' || r == '.' || '0' <= r && r <= '9' || 'a' <= r|0x20 && r|0x20 <= 'z') {
-			return r
-		}
-		return '-'
-	}, name.Clip(typed, longest))
-	safe = strings.Trim(safe, "-.")
-	if _, err := name.ParseSession(safe); err != nil {
-		return "agent"
-	}
-	return safe
+	return string(name.SessionFromBranch(cmp.Or(strings.Trim(name.Clip(typed, longest), "-./ …"), "agent")))
 }
 
 // fork makes a checkpoint and a fork of it, in whose session the agent works on.
