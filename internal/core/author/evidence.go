@@ -222,7 +222,7 @@ func (j *evidence) saved(c Change) bool {
 func (j *evidence) named(c Change) bool {
 	for _, v := range j.own {
 		e, names := v.Edits[c.Path]
-		if !names || !v.Known || slices.Contains(v.Unread, c.Path) || e.From != c.From || e.To != c.To && e.To != Any || e.To == Any && len(v.Edits) > 1 {
+		if !names || !v.Known || slices.Contains(v.Unread, c.Path) || !e.makes(c, len(v.Edits) == 1) {
 			continue
 		}
 		did := j.look.Moment == AfterTool && j.look.Call == v.Call && !j.look.Failed && e.To == c.To
@@ -238,6 +238,11 @@ func (j *evidence) named(c Change) bool {
 		}
 	}
 	return false
+}
+
+// makes reports whether an edit makes a change. A call that makes anything must have no other edit.
+func (e Edit) makes(c Change, only bool) bool {
+	return e.From == c.From && (e.To == c.To || e.To == Any && only)
 }
 
 // during reports whether the capture follows a command of the worker, and no other tool was at work
