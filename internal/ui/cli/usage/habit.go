@@ -50,8 +50,8 @@ func gitHabit(node *kong.Node, word string, args []string) []string {
 	switch {
 	case word == "checkout" && paths < len(rest):
 		with, given = "restore *", strings.TrimSpace(given+" "+name.Quoted(rest[paths:]...))
-	case word == "reset" && paths < len(rest): // it is about the index alone
-		return []string{"git reset " + name.Quoted(rest...)}
+	case isGits(word, rest):
+		return []string{"git " + word + " " + name.Quoted(rest...)}
 	case given == "" && without != "":
 		with = without
 	case word == "switch" && isRef(given):
@@ -66,6 +66,12 @@ func gitHabit(node *kong.Node, word string, args []string) []string {
 		given, with = ref, strings.Replace(with, "TEXT", text, 1)
 	}
 	return []string{strings.TrimSpace("git checkpoint " + strings.Replace(with, "*", given, 1))}
+}
+
+// isGits reports whether only git does what was typed: it is about the index alone, or makes a branch.
+func isGits(word string, rest []string) bool {
+	mark, is := map[string]string{"reset": "--", "checkout": "-b", "switch": "-c"}[word]
+	return is && slices.Contains(rest, mark)
 }
 
 // isRef reports whether a word looks like a checkpoint or a commit: a number, or the digits of an id.
