@@ -74,12 +74,12 @@ func (h *handler) make(ctx context.Context, request create.Request) (made *recor
 		request.Agent = h.by()
 	}
 	request.Authors = h.authors(ctx, request.Trigger == triggerTurn)
-	h.work.CatchUp(ctx, h.s, h.looking(ctx))
 	began := time.Now()
 	detail, err := create.Checkpoint(ctx, h.s, request)
 	if err == nil {
 		h.slow = slowWords(h.s, detail.Record, time.Since(began))
 		h.saw = true
+		h.work.CatchUp(ctx, h.s, h.looking(ctx), h.previous)
 		h.work.Made(h.looking(ctx), h.previous, detail.Record.ID, h.changes, h.claims)
 		h.work.Saw(h.c.Session, detail.Record.Snapshot.Tree)
 		return detail.Record, detail.Record.Snapshot.Tree, nil
@@ -91,6 +91,9 @@ func (h *handler) make(ctx context.Context, request create.Request) (made *recor
 	now := create.CurrentTree(ctx, h.s, h.c.Session)
 	unchanged, same := errors.AsType[*create.UnchangedError](err)
 	if same && unchanged.Session == h.c.Session || errors.Is(err, create.ErrFilesUnchanged) && now == request.Unless {
+		if same {
+			h.work.CatchUp(ctx, h.s, h.looking(ctx), unchanged.Checkpoint)
+		}
 		h.work.Saw(h.c.Session, now)
 		h.saw = true
 	}

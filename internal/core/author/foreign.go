@@ -65,27 +65,30 @@ func (f Foreign) gone(now string, text func(content string) ([]byte, bool)) bool
 	return f.Gone(texts[0], texts[1], texts[2])
 }
 
-// CatchUp notes what a worker's session has by now that no hook of the worker captured: a person saved it, or somebody
-// else's hook. What cannot be read is not known.
-func (w *Work) CatchUp(ctx context.Context, s *checkpoint.Service, look Look) {
-	by := w.Workers[look.Worker]
-	st, err := s.State(ctx, look.Session)
-	if err != nil || st.CurrentEntry() == nil || st.CurrentEntry().Checkpoint == by.Known {
+// CatchUp notes what a worker's session has up to a checkpoint that no hook of the worker captured: a person saved it, or
+// somebody else's hook. What cannot be read is not known.
+func (w *Work) CatchUp(ctx context.Context, s *checkpoint.Service, look Look, to name.ID) {
+	by, tools := w.Workers[look.Worker], w.tools(look)
+	known := by.Known
+	if by.Known = to; known == to || known == "" {
 		return
 	}
-	was, now, tools := st.Entry(by.Known), st.CurrentEntry(), w.tools(look)
-	by.Known = now.Checkpoint
+	st, err := s.State(ctx, look.Session)
+	if err != nil {
+		return
+	}
+	was, now := st.Entry(known), st.Entry(to)
 	// Without a tool of its own at work, a rollback brought back what there was before.
-	if was == nil || !tools && !reaches(st, now, was.Checkpoint) {
+	if was == nil || now == nil || !tools && !reaches(st, now, was.Checkpoint) {
 		return
 	}
 	from, err := s.Repo.Commits.TreeOf(ctx, was.Event().Commit)
-	to, failed := s.Repo.Commits.TreeOf(ctx, now.Event().Commit)
+	here, failed := s.Repo.Commits.TreeOf(ctx, now.Event().Commit)
 	if err != nil || failed != nil {
 		return
 	}
 	changes, claims := []Change{}, map[string]string{}
-	if found, err := s.Repo.Trees.Diff(ctx, from, to); err == nil {
+	if found, err := s.Repo.Trees.Diff(ctx, from, here); err == nil {
 		changes = Changes(found)
 	}
 	for _, c := range changes {
