@@ -61,7 +61,10 @@ func (e *external) scan(ctx context.Context, fingerprints *guard.Scanner, some [
 	err := e.leaks(ctx, some, func(i int, l leak) {
 		verdicts[i].Findings = append(verdicts[i].Findings, l.finding(fingerprints))
 	})
-	return verdicts, err
+	if err != nil { // nothing is known of any of them
+		return nil, err
+	}
+	return verdicts, nil
 }
 
 // leaks runs the scanner once, and calls found for each entry of its report with the number of the content.
