@@ -196,25 +196,20 @@ func Claim(session name.Session) string {
 	}
 }
 
-// saved reports whether a file that is as a person saved it is the person's alone: before each save it was as the one
-// before left it, as the editor says; or nobody else is known to have changed it, and no tool that may have was at work.
+// saved reports whether a file that is as a person saved it is the person's alone: nobody else is known to have changed it,
+// and the editor does not say that it was another than the one before left, just before a save.
 func (j *evidence) saved(c Change) bool {
-	at, before, alone, last := c.From, false, true, 0
+	at := c.From
 	for _, s := range j.Saves {
 		switch {
 		case s.Path != c.Path || s.At <= j.since:
-		case s.Before:
-			before = s.Content == at
+		case s.Before && s.Content != at:
+			return false
 		default:
-			at, before, alone, last = s.Content, false, alone && before, s.At
+			at = s.Content
 		}
 	}
-	return last > 0 && (alone && at == c.To ||
-		!slices.ContainsFunc(j.passed[c.Path], func(p Change) bool { return p.Claim != record.OutsideAgents }) &&
-			!slices.ContainsFunc(slices.Concat(j.own, j.others), func(v Window) bool {
-				_, names := v.Edits[c.Path]
-				return v.Opened < last && (names || len(v.Edits) == 0)
-			}))
+	return !slices.ContainsFunc(j.passed[c.Path], func(p Change) bool { return p.Claim != record.OutsideAgents })
 }
 
 // named reports whether a tool of the worker made the change: it names the file, the content is what the tool makes of
