@@ -56,6 +56,7 @@ type reverting struct {
 	into    *checkpoint.Found // the session that gets the checkpoint, at its current one
 	wanted  func(path string) bool
 	asked   map[name.ID]bool // the checkpoints that Refs name, without ranges
+	within  map[name.ID]bool // the saves in the middle of a prompt; see isWithin
 	diffs   []*difference    // the newest first
 	ignored []string         // what the current checkpoint has although it is ignored
 	rest    bool             // what no checkpoint has yet is taken back, too: --by outside
@@ -79,7 +80,7 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	if req.By == "me" {
 		req.By = Outside
 	}
-	r := &reverting{s: s, req: req, asked: map[name.ID]bool{}, wanted: func(string) bool { return true }, said: rollback.Reverted{By: req.By}}
+	r := &reverting{s: s, req: req, asked: map[name.ID]bool{}, within: map[name.ID]bool{}, wanted: func(string) bool { return true }, said: rollback.Reverted{By: req.By}}
 	var err error
 	if r.into, err = s.Resolve(ctx, req.Session, "@"); err != nil && req.Session == "" {
 		if session := r.elsewhere(ctx); session != "" {

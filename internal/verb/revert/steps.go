@@ -204,7 +204,7 @@ func line(to *checkpoint.Found, before *journal.Entry) (found []*checkpoint.Foun
 }
 
 // ofStep returns the checkpoints that make up a step, the newest first. The step of a prompt has those
-// that tools of its conversation made, also before somebody saved a step in the middle of it; one that somebody
+// that tools of its conversation made, and what somebody saved in the middle of it, of which see isWithin; one that somebody
 // saved has those that the watcher made since the step before.
 func (r *reverting) ofStep(ctx context.Context, f *checkpoint.Found) ([]*checkpoint.Found, error) {
 	if f.Entry.Safety {
@@ -224,14 +224,18 @@ func (r *reverting) ofStep(ctx context.Context, f *checkpoint.Found) ([]*checkpo
 	}
 	for e := range f.State.LineTo(f.Entry) {
 		trigger := e.Event().Trigger
-		if e == f.Entry || turn && trigger != journal.TriggerTurn && trigger != journal.TriggerPrompt && !slices.Contains(parts, trigger) {
+		saved := turn && trigger == workflow.TriggerManual // while the prompt's commands ran
+		if e == f.Entry || turn && !saved && trigger != journal.TriggerTurn && trigger != journal.TriggerPrompt && !slices.Contains(parts, trigger) {
 			continue
 		}
-		if turn && r.isOfAnother(ctx, e, rec) {
+		if turn && !saved && r.isOfAnother(ctx, e, rec) {
 			continue
+		}
+		if saved {
+			r.within[e.Checkpoint] = true
 		}
 		switch {
-		case !e.Milestone && slices.Contains(parts, trigger):
+		case saved, !e.Milestone && slices.Contains(parts, trigger):
 			if !e.Dead {
 				found = append(found, &checkpoint.Found{Session: f.Session, State: f.State, Entry: e})
 			}
@@ -240,6 +244,12 @@ func (r *reverting) ofStep(ctx context.Context, f *checkpoint.Found) ([]*checkpo
 		}
 	}
 	return found, nil
+}
+
+// isWithin reports whether a checkpoint is a save in the middle of a prompt that is taken back. Of it, only what the prompt's
+// conversation made is taken back.
+func (r *reverting) isWithin(f *checkpoint.Found) bool {
+	return r.within[f.Entry.Checkpoint] && !r.asked[f.Entry.Checkpoint]
 }
 
 // isOfAnother reports whether a checkpoint is known to be of another conversation than a step.
@@ -301,7 +311,7 @@ func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*diffe
 			if who.By == author.During {
 				d.during[c.Path] = true
 			}
-		case who.BroughtBack:
+		case who.BroughtBack, r.isWithin(f) && nameOf(who) != Unknown: // the step does not have what the person made
 		default:
 			r.leave(c.Path, who)
 		}
@@ -313,7 +323,7 @@ func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*diffe
 // sayStep adds the step of a difference to the answer, unless there is nothing of it to take back.
 func (r *reverting) sayStep(ctx context.Context, d *difference, rec *record.Record, moved bool) {
 	f := d.found
-	if len(d.changes) > 0 || r.inState(d) || moved && r.req.By == "" {
+	if len(d.changes) > 0 || r.inState(d) || moved && r.req.By == "" && !r.isWithin(f) {
 		_, turn := author.TurnOf(f.State, f.Entry, func(e *journal.Entry) *record.Record {
 			rec, _ := r.s.ReadRecord(ctx, e) //nolint:errcheck // the checkpoint itself is named then
 			return rec
@@ -410,6 +420,8 @@ func (r *reverting) takes(who author.Who, f *checkpoint.Found, agent, whole bool
 	switch by := r.req.By; {
 	case who.BroughtBack: // only whoever asks for it takes that away again
 		return by == "" && whole && r.asked[f.Entry.Checkpoint]
+	case by == "" && r.isWithin(f):
+		return who.Session == f.Session && (who.By == author.Agent || who.By == author.During && !who.Shared)
 	case by == "":
 		return who.By == author.Agent || who.By == author.During && !who.Shared || whole || !agent && who.By == author.Outside
 	case by == Outside:
