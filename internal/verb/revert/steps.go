@@ -220,26 +220,20 @@ func (r *reverting) ofStep(ctx context.Context, f *checkpoint.Found) ([]*checkpo
 	}
 	parts, turn := []string{"watch", "user_interrupt", "session_end"}, f.Entry.Event().Trigger == journal.TriggerTurn
 	if turn {
-		parts = []string{journal.TriggerTool, journal.TriggerBefore, "compaction", "subagent"}
+		parts = []string{journal.TriggerTool, journal.TriggerBefore, "compaction", "subagent", workflow.TriggerManual}
 	}
+	ends := []string{journal.TriggerTurn, journal.TriggerPrompt}
 	for e := range f.State.LineTo(f.Entry) {
 		trigger := e.Event().Trigger
-		saved := turn && trigger == workflow.TriggerManual // while the prompt's commands ran
-		if e == f.Entry || turn && !saved && trigger != journal.TriggerTurn && trigger != journal.TriggerPrompt && !slices.Contains(parts, trigger) {
-			continue
-		}
-		if turn && !saved && r.isOfAnother(ctx, e, rec) {
-			continue
-		}
-		if saved {
-			r.within[e.Checkpoint] = true
-		}
+		part, saved := slices.Contains(parts, trigger), turn && trigger == workflow.TriggerManual
 		switch {
-		case saved, !e.Milestone && slices.Contains(parts, trigger):
+		case e == f.Entry, turn && !part && !slices.Contains(ends, trigger), turn && r.isNoPart(ctx, e, rec, saved):
+		case part && (saved || !e.Milestone):
+			r.within[e.Checkpoint] = saved
 			if !e.Dead {
 				found = append(found, &checkpoint.Found{Session: f.Session, State: f.State, Entry: e})
 			}
-		case !turn || trigger == journal.TriggerTurn || trigger == journal.TriggerPrompt:
+		case !turn || slices.Contains(ends, trigger):
 			return found, nil
 		}
 	}
@@ -252,12 +246,15 @@ func (r *reverting) isWithin(f *checkpoint.Found) bool {
 	return r.within[f.Entry.Checkpoint] && !r.asked[f.Entry.Checkpoint]
 }
 
-// isOfAnother reports whether a checkpoint is known to be of another conversation than a step.
-func (r *reverting) isOfAnother(ctx context.Context, e *journal.Entry, step *record.Record) bool {
+// isNoPart reports whether a checkpoint is known to be of another conversation than a step, or is a save that cannot be read.
+func (r *reverting) isNoPart(ctx context.Context, e *journal.Entry, step *record.Record, saved bool) bool {
 	if e.Dead {
 		return false
 	}
 	part, err := r.s.ReadRecord(ctx, e)
+	if saved {
+		return err != nil || part.Snapshot.Tree == ""
+	}
 	return err == nil && !author.SameConversation(part, step)
 }
 
@@ -292,6 +289,9 @@ func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*diffe
 			return nil, checkpoint.DamagedError(did.Base, err)
 		}
 		d.stateBefore = was.State
+	}
+	if r.isWithin(f) { // the state is the person's
+		d.stateBefore = d.stateAfter
 	}
 	changes, err := threeway.Between(ctx, r.s.Repo, d.after, threeway.SideOf(before), threeway.Names{Ours: "now", Base: d.label, Theirs: "before " + d.label})
 	if err != nil {
@@ -407,6 +407,11 @@ func nameOf(who author.Who) string {
 // back.
 func (r *reverting) own(ctx context.Context, f *checkpoint.Found, rec *record.Record, did author.Step) (func(author.Who) bool, error) {
 	_, agent := rec.Agent()
+	if r.req.By == "" && r.isWithin(f) {
+		return func(who author.Who) bool {
+			return who.Session == f.Session && (who.By == author.Agent || who.By == author.During && !who.Shared)
+		}, nil
+	}
 	whole, err := r.whole(ctx, f, rec, did.Base)
 	if err != nil {
 		return nil, err
@@ -420,8 +425,6 @@ func (r *reverting) takes(who author.Who, f *checkpoint.Found, agent, whole bool
 	switch by := r.req.By; {
 	case who.BroughtBack: // only whoever asks for it takes that away again
 		return by == "" && whole && r.asked[f.Entry.Checkpoint]
-	case by == "" && r.isWithin(f):
-		return who.Session == f.Session && (who.By == author.Agent || who.By == author.During && !who.Shared)
 	case by == "":
 		return who.By == author.Agent || who.By == author.During && !who.Shared || whole || !agent && who.By == author.Outside
 	case by == Outside:
