@@ -58,10 +58,9 @@ func (e *external) version() string {
 // scan runs the scanner once and returns what it found in each content.
 func (e *external) scan(ctx context.Context, fingerprints *guard.Scanner, some []content) ([]guard.Result, error) {
 	verdicts := make([]guard.Result, len(some))
-	err := e.leaks(ctx, some, func(i int, l leak) {
+	if err := e.leaks(ctx, some, func(i int, l leak) {
 		verdicts[i].Findings = append(verdicts[i].Findings, l.finding(fingerprints))
-	})
-	if err != nil { // nothing is known of any of them
+	}); err != nil {
 		return nil, err
 	}
 	return verdicts, nil

@@ -220,15 +220,17 @@ func (r *reverting) ofStep(ctx context.Context, f *checkpoint.Found) ([]*checkpo
 	}
 	parts, turn := []string{"watch", "user_interrupt", "session_end"}, f.Entry.Event().Trigger == journal.TriggerTurn
 	if turn {
-		parts = []string{journal.TriggerTool, journal.TriggerBefore, "compaction", "subagent", workflow.TriggerManual}
+		parts = []string{journal.TriggerTool, journal.TriggerBefore, "compaction", "subagent"}
 	}
+	within := turn && r.req.By == ""
 	ends := []string{journal.TriggerTurn, journal.TriggerPrompt}
 	for e := range f.State.LineTo(f.Entry) {
 		trigger := e.Event().Trigger
-		part, saved := slices.Contains(parts, trigger), turn && trigger == workflow.TriggerManual
+		saved := within && trigger == workflow.TriggerManual
+		part := saved || slices.Contains(parts, trigger) && !e.Milestone
 		switch {
 		case e == f.Entry, turn && !part && !slices.Contains(ends, trigger), turn && r.isNoPart(ctx, e, rec, saved):
-		case part && (saved || !e.Milestone):
+		case part:
 			r.within[e.Checkpoint] = saved
 			if !e.Dead {
 				found = append(found, &checkpoint.Found{Session: f.Session, State: f.State, Entry: e})
@@ -407,7 +409,7 @@ func nameOf(who author.Who) string {
 // back.
 func (r *reverting) own(ctx context.Context, f *checkpoint.Found, rec *record.Record, did author.Step) (func(author.Who) bool, error) {
 	_, agent := rec.Agent()
-	if r.req.By == "" && r.isWithin(f) {
+	if r.isWithin(f) {
 		return func(who author.Who) bool {
 			return who.Session == f.Session && (who.By == author.Agent || who.By == author.During && !who.Shared)
 		}, nil
