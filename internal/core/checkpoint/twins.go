@@ -8,8 +8,8 @@ import (
 	"git-checkpoint/internal/format/journal"
 )
 
-// twins returns the live checkpoints of a step, or with a safety checkpoint those, for which same is true: the one that a user named, and those
-// of other clones that took the same number before they knew of it. A checkpoint that another one was
+// twins returns the live checkpoints of a step, or the safety checkpoints if e is one, for which same is true: the one
+// that a user named, and those of other clones that took the same number before they knew of it. A checkpoint that another one was
 // rebuilt from is not among them.
 func twins(st *journal.State, e *journal.Entry, same func(*journal.Entry) bool) (all []*journal.Entry) {
 	for i, c := range st.Standings() {
