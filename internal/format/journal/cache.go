@@ -26,7 +26,7 @@ import (
 
 // cacheHeader is the first line of the file. Its number must change with every change of the
 // payloads, including the order of the table in textFields.
-const cacheHeader = "checkpoint journal cache 8\n"
+const cacheHeader = "checkpoint journal cache 9\n"
 
 // maxRecord limits the length of a payload, in bytes. Only a damaged file exceeds it.
 const maxRecord = MaxMessage * 2
@@ -128,6 +128,7 @@ func decode(data []byte) (*Log, error) {
 func decodeNodes(data []byte) (*Log, error) {
 	guess := len(data)/smallRecord + grows
 	l := &Log{data: data, nodes: make([]node, 0, guess), edges: edges{start: make([]int32, 0, guess+1), to: make([]int32, 0, guess)}}
+	var last []byte // the id of the checkpoint that the node before introduces
 	for at := len(cacheHeader); at < len(data); {
 		size, head := binary.Uvarint(data[at:])
 		from, n := at+max(head, 0), len(l.nodes)
@@ -135,7 +136,8 @@ func decodeNodes(data []byte) (*Log, error) {
 			return nil, fmt.Errorf("record %d does not fit", n)
 		}
 		at = from + int(size) + 4
-		if err := l.decodeNode(node{at: uint32(from), size: uint32(size)}); err != nil {
+		var err error
+		if last, err = l.decodeNode(node{at: uint32(from), size: uint32(size)}, last); err != nil {
 			return nil, fmt.Errorf("record %d: %w", n, err)
 		}
 	}
@@ -162,8 +164,9 @@ func damagedRecord(data []byte) int {
 	return -1
 }
 
-// decodeNode reads the record of n and appends n to the journal.
-func (l *Log) decodeNode(n node) error {
+// decodeNode reads the record of n and appends n to the journal. It returns the id of the checkpoint that a
+// create introduces; last is that of the node before.
+func (l *Log) decodeNode(n node, last []byte) ([]byte, error) {
 	i := int32(len(l.nodes))
 	l.nodes = append(l.nodes, n)
 	record := l.record(i)
@@ -172,17 +175,17 @@ func (l *Log) decodeNode(n node) error {
 	for left := r.count(); left > 0; left-- {
 		distance := r.uint()
 		if distance == 0 || distance > uint64(i) {
-			return errors.New("a parent is not before it")
+			return nil, errors.New("a parent is not before it")
 		}
 		l.edges.parent(i - int32(distance))
 	}
 	l.edges.end()
 	switch record[0] {
 	case recordCreate:
-		return r.create(&l.nodes[i], l.nodes[max(i-1, 0)].session)
+		return r.create(&l.nodes[i], &l.nodes[max(i-1, 0)], last)
 	case recordMerge, recordEvent:
 	default:
-		return fmt.Errorf("its type is %d", record[0])
+		return nil, fmt.Errorf("its type is %d", record[0])
 	}
 	own := Node{OID: name.OID(oid), Parents: l.parents(i), CommitterTime: time.Unix(committed, 0).UTC()}
 	if record[0] == recordEvent {
@@ -190,7 +193,7 @@ func (l *Log) decodeNode(n node) error {
 	}
 	l.nodes[i].own = &own
 	l.nodes[i].copyFacts(own.Event)
-	return r.end()
+	return nil, r.end()
 }
 
 // end returns an error unless the payload was read exactly to its end.

@@ -15,7 +15,7 @@ import (
 // Places in the table of texts of the members that are read one by one.
 const (
 	textSession    = 0
-	textWorktreeID = 2
+	textWorktree   = 2
 	textCheckpoint = 3
 	textLabel      = 4
 	textStepName   = 5
@@ -26,26 +26,33 @@ const (
 
 // cacheOrder is the order of the table's texts in the cache.
 var cacheOrder = [textCount]int{
-	textSession, textCheckpoint, textTrigger, // what create reads
-	1, textWorktreeID, textLabel, textStepName, textIteration, 8, 9, 10, textPrevious,
+	textSession, textCheckpoint, textTrigger, textWorktree, textPrevious, // what create reads
+	1, textLabel, textStepName, textIteration, 8, 9, 10,
 	12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
 }
 
-// create scans the beginning of a create for what the fold asks of every node. session is that of
-// the node before, whose text is mostly the same and need not be copied again.
-func (r reader) create(n *node, session name.Session) error {
+// create scans the beginning of a create for what the fold asks of every node, and returns the id of its
+// checkpoint. before is the node before, whose texts are mostly the same and need not be copied again, and
+// last the id of its checkpoint.
+func (r reader) create(n, before *node, last []byte) ([]byte, error) {
 	n.class, n.time, n.step = classCreate, r.int(), int32(r.int())
 	flags := r.uint()
 	n.milestone, n.iterated = flags&flagMilestone != 0, flags&flagIterated != 0
-	if text := r.raw(); string(text) != string(session) {
-		session = name.Session(text)
+	n.session, n.worktree = before.session, before.worktree
+	if text := r.raw(); string(text) != string(n.session) {
+		n.session = name.Session(text)
 	}
-	id := r.raw()
-	n.session, n.hash, n.safety = session, uint32(maphash.Bytes(seed(), id)), string(r.raw()) == TriggerSafety
+	id, trigger := r.raw(), r.raw()
+	n.hash, n.safety, n.promoted = uint32(maphash.Bytes(seed(), id)), string(trigger) == TriggerSafety, string(trigger) == triggerPromote
+	if text := r.raw(); string(text) != n.worktree {
+		n.worktree = string(text)
+	}
+	previous := string(r.raw())
+	n.follows = len(last) > 0 && (previous == string(last) || previous == "" && n.worktree == "" && !before.safety)
 	if len(id) == 0 || r.broken {
-		return errors.New("it is no create")
+		return nil, errors.New("it is no create")
 	}
-	return nil
+	return id, nil
 }
 
 // head reads the beginning of a node's record, and returns a reader of the event.

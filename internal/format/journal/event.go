@@ -82,6 +82,9 @@ func (e *Event) Trailer(key string) string {
 // present files before it changes any.
 const TriggerSafety = "safety"
 
+// triggerPromote is the trigger of a checkpoint that a promotion made, maybe of another line.
+const triggerPromote = "promote"
+
 // The triggers of checkpoints that an agent's hooks make before a prompt, at the end of a turn and after
 // a tool.
 const (

@@ -54,7 +54,7 @@ func (f *fold) lastMove(worktreeID string, end int32, knew func(int32) bool) (x 
 		at := f.log.position(int(i))
 		n := &f.log.nodes[at]
 		switch e := n.special(); {
-		case n.class == classCreate && !n.safety && f.firstCreate(i) && f.log.text(at, textWorktreeID) == worktreeID:
+		case n.class == classCreate && !n.safety && f.firstCreate(i) && n.worktree == worktreeID:
 			return f.named[i], true
 		case e == nil || !e.moves() || e.Stays() || e.WorktreeID != worktreeID:
 		case e.To == "":
@@ -75,8 +75,8 @@ func (f *fold) firstCreate(i int32) bool {
 
 // HasOwn reports whether the journal has an event of a worktree that other, which may be nil, lacks.
 func (l *Log) HasOwn(worktreeID string, other *Log) bool {
-	for at := range l.events() {
-		if l.text(at, textWorktreeID) == worktreeID && (other == nil || !other.Contains(l.oid(at))) {
+	for at, n := range l.events() {
+		if n.worktree == worktreeID && (other == nil || !other.Contains(l.oid(at))) {
 			return true
 		}
 	}
@@ -115,8 +115,11 @@ func (f *fold) replaced(x int32) int32 {
 // name none, and a name may be unknown here; the one before in the order counts then.
 func (f *fold) before(x int32) int32 {
 	at := f.naming(int(x))
+	if f.log.order == nil && f.log.nodes[at].follows && f.named[at-1] == x-1 { // nearly always, and no id need be read
+		return x - 1
+	}
 	p := f.entry(name.ID(f.log.text(at, textPrevious)))
-	if p == unnamed || p == none && f.log.text(at, textWorktreeID) == "" {
+	if p == unnamed || p == none && f.log.nodes[at].worktree == "" {
 		for p = x - 1; p >= 0 && f.node(int(p)).safety; p-- {
 		}
 	}
@@ -128,8 +131,7 @@ const TrailerJoins = "Joins"
 
 // joins returns the entry of the head that x joined, none if there is none.
 func (f *fold) joins(x int32) int32 {
-	const promote = "promote"
-	if at := f.naming(int(x)); f.log.text(at, textTrigger) == promote {
+	if at := f.naming(int(x)); f.log.nodes[at].promoted {
 		return f.entry(name.ID(f.log.event(at).Trailer(TrailerJoins)))
 	}
 	return none
@@ -144,7 +146,7 @@ func (f *fold) notHere(marked, here []bool) {
 	seen := map[string]bool{}
 	for i := range f.first {
 		at := f.naming(i)
-		id := f.log.text(at, textWorktreeID)
+		id := f.log.nodes[at].worktree
 		if id == "" || seen[id] || f.node(i).safety {
 			continue
 		}
@@ -231,9 +233,9 @@ func (s *State) Heads() (heads []*Entry) {
 // The head of a session with one line is not among them: whoever says how many to keep may mean none.
 func (s *State) Held(since time.Time) map[int]bool {
 	held, seen, l, heads := map[int]bool{}, map[string]bool{}, &s.fold.log, s.Heads()
-	for at, n := range l.events() {
+	for _, n := range l.events() {
 		if time.UnixMilli(n.time).After(since) {
-			seen[l.text(at, textWorktreeID)] = true
+			seen[n.worktree] = true
 		}
 	}
 	for _, e := range heads {
@@ -290,7 +292,7 @@ func (f *fold) listsTo(chosen int32) (discard, restore []name.ID) {
 	here := f.here()
 	if f.standing == none {
 		for i := range here {
-			here[i] = f.log.text(f.naming(i), textWorktreeID) == ""
+			here[i] = f.node(i).worktree == ""
 		}
 	}
 	keep := f.elsewhere(here)

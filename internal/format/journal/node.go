@@ -28,6 +28,7 @@ type node struct {
 	own       *Node // nil: the commit is in the cache record only
 	time      int64 // of the event, in milliseconds since the epoch
 	session   name.Session
+	worktree  string // the id of the one that wrote the event
 	step      int32  // of the checkpoint that the event introduces
 	at, size  uint32 // place of the cache record's payload in Log.data
 	hash      uint32 // of the checkpoint's id, see hashOf
@@ -35,6 +36,8 @@ type node struct {
 	milestone bool
 	iterated  bool // the event has an iteration
 	safety    bool // the event introduces a safety checkpoint
+	promoted  bool // it introduces one that a promotion made
+	follows   bool // that checkpoint was made on the one that the node before introduces; only known of what was decoded
 }
 
 // seed is random for each process, so that nobody can prepare ids whose hashes collide.
@@ -56,7 +59,7 @@ func (n *node) copyFacts(e *Event) {
 	if e == nil {
 		return
 	}
-	n.class, n.time, n.session = classOther, e.Time.UnixMilli(), e.Session
+	n.class, n.time, n.session, n.worktree = classOther, e.Time.UnixMilli(), e.Session, e.WorktreeID
 	if !e.names() {
 		return
 	}
@@ -65,7 +68,7 @@ func (n *node) copyFacts(e *Event) {
 		n.class = classCreate
 	}
 	n.hash, n.step, n.milestone, n.safety = hashOf(e.Checkpoint), int32(e.Step), e.Milestone, e.Trigger == TriggerSafety
-	n.iterated = e.Iteration != ""
+	n.iterated, n.promoted = e.Iteration != "", e.Trigger == triggerPromote
 }
 
 // names reports whether the node's event introduces a checkpoint.

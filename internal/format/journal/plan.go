@@ -142,7 +142,7 @@ func (f *fold) created(mark []bool, worktreeID string) []bool {
 		switch {
 		case !mark[at]:
 		case s == nil:
-			made[created] = f.log.text(f.log.position(int(at)), textWorktreeID) == worktreeID
+			made[created] = f.at(at).worktree == worktreeID
 		case s.event.Kind == KindRebuild:
 			made[s.entry] = made[s.entry] || s.other >= 0 && made[s.other]
 		}

@@ -205,8 +205,8 @@ func (s *State) Worked(worktreeID string, kinds ...Kind) bool {
 		return false
 	}
 	l := &s.fold.log
-	for at := range l.events() {
-		if (len(kinds) == 0 || slices.Contains(kinds, l.kind(at))) && l.text(at, textWorktreeID) == worktreeID {
+	for at, n := range l.events() {
+		if n.worktree == worktreeID && (len(kinds) == 0 || slices.Contains(kinds, l.kind(at))) {
 			return true
 		}
 	}
@@ -218,9 +218,8 @@ func (s *State) LastBy(worktreeID string) (last time.Time) {
 	if s.fold == nil || worktreeID == "" {
 		return last
 	}
-	l := &s.fold.log
-	for at, n := range l.events() {
-		if made := time.UnixMilli(n.time); l.text(at, textWorktreeID) == worktreeID && made.After(last) {
+	for _, n := range s.fold.log.events() {
+		if made := time.UnixMilli(n.time); n.worktree == worktreeID && made.After(last) {
 			last = made
 		}
 	}
@@ -271,7 +270,7 @@ func (s *State) Latest() iter.Seq[*Event] {
 
 // LatestBy is Latest for the events that a worktree wrote.
 func (s *State) LatestBy(worktreeID string) iter.Seq[*Event] {
-	return s.latest(func(l *Log, at int32) bool { return l.text(at, textWorktreeID) == worktreeID })
+	return s.latest(func(l *Log, at int32) bool { return l.nodes[at].worktree == worktreeID })
 }
 
 // latest iterates over the events that fit.

@@ -179,7 +179,7 @@ func (s *State) OthersAfter(e *Event) []*Event {
 			after = l.oid(at) == e.OID
 		case n.special() != nil && n.special().From != "" && n.special().From == n.special().To: // it moved nobody
 		case n.class == classCreate && !n.safety || n.special() != nil && n.special().moves():
-			if l.text(at, textWorktreeID) != e.WorktreeID {
+			if n.worktree != e.WorktreeID {
 				others = append(others, l.event(at))
 			}
 		}
