@@ -25,7 +25,8 @@ func (e *MissingError) Error() string {
 // verifyObjects reads every blob that is to be written and compares it with its id, before
 // anything is touched: git itself trusts the content of a loose object. It also fills p.large and p.contents.
 func (s *planner) verifyObjects(ctx context.Context, p *Plan, _ []git.Change) error {
-	const keptContents = 64 << 20 // limits Plan.contents
+	const keptContents = 256 << 20 // limits Plan.contents, so that what was read here is mostly not inflated again to write it
+	lowerGOGC(len(p.Ops), 60)
 	v := &verification{}
 	for _, o := range p.Ops {
 		if oid := o.content(); oid != "" && o.kind() == OpWrite {
