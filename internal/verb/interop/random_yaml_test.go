@@ -141,3 +141,13 @@ func (y *yamlStyles) literal(s string, indent int) {
 		y.b.WriteString(line + "\n")
 	}
 }
+
+// maxYAMLKey is the longest name that every reader takes before a colon.
+const maxYAMLKey = 1000
+
+// isEmpty reports whether a value is an object without members or a list without items. Block style
+// cannot express them.
+func isEmpty(v gjson.Result) bool {
+	text := strings.TrimSpace(v.Raw)
+	return (v.IsObject() || v.IsArray()) && strings.TrimSpace(text[1:len(text)-1]) == ""
+}
