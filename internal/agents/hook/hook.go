@@ -177,6 +177,7 @@ func (h *handler) do(ctx context.Context) (answer agent.Answer, err error) {
 		h.moment = h.betweenTurns()
 		err = h.note(ctx, triggerEnd, "the agent's session ended")
 		h.endedTurn()
+		h.c.Removed = h.removed(ctx)
 		h.work.Workers[h.worker()].Ended = true
 	}
 	return answer, err

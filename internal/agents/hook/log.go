@@ -50,7 +50,7 @@ func (h *handler) ended(answer agent.Answer, problem error) (agent.Answer, error
 	}
 	h.say(&answer, subject, h.leftOutWords())
 	h.say(&answer, saidSlow, h.slow)
-	h.say(&answer, h.c.Removed, h.c.Removed)
+	h.say(&answer, string(h.c.Session)+h.c.Removed, h.c.Removed)
 	return answer, problem
 }
 

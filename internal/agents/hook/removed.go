@@ -8,9 +8,11 @@ import (
 
 	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/connect"
+	"git-checkpoint/internal/verb/create"
 )
 
 // removed says what the turn that has ended removed of the work of others, and how to get it back; "" if nothing is known
@@ -20,29 +22,58 @@ func (h *handler) removed(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	var paths []string
+	var paths, who []string
 	at, by := map[string][]string{}, h.work.Workers[h.worker()]
 	by.Others = slices.DeleteFunc(by.Others, func(f author.Foreign) bool {
-		if e := st.Entry(f.Lost); e != nil && !e.Dead {
+		if e := st.Entry(f.Lost); e != nil && !e.Dead && !h.elsewhere(ctx, f, e) {
 			label := checkpoint.NameTo(st, e)
 			if len(h.work.Sessions) > 1 { // the number may be another session's, too
 				label = string(h.c.Session) + ":" + label
 			}
 			paths, at[label] = append(paths, f.Path), append(at[label], f.Path)
+			if f.Shared {
+				who = by.Beside
+			}
 		}
 		return f.Lost != ""
 	})
 	if len(paths) == 0 {
 		return ""
 	}
+	sorted := func(paths []string) []string { return slices.Compact(slices.Sorted(slices.Values(paths))) }
 	back := gather.List(slices.Sorted(maps.Keys(at)), func(label string) string {
-		return "git checkpoint restore " + label + " -- " + name.Quoted(slices.Compact(slices.Sorted(slices.Values(at[label])))...)
+		return "git checkpoint restore " + label + " -- " + name.Quoted(sorted(at[label])...)
 	})
-	words := "This prompt removed work that was not its own: " + strings.Join(gather.List(slices.Compact(slices.Sorted(slices.Values(paths))), oneLine), ", ") + ". Get it back: " + strings.Join(back, "; ")
+	words := strings.Join(append([]string{"This prompt"}, who...), " or ") + " removed work that was not its own: " + strings.Join(gather.List(sorted(paths), oneLine), ", ") + ". Get it back: " + strings.Join(back, "; ")
 	var unread string
 	h.s.Recall(connect.RemovedFile, &unread)                                       //nolint:errcheck // it was said on the agent's screen
 	h.s.Remember(connect.RemovedFile, strings.TrimPrefix(unread+"\n"+words, "\n")) //nolint:errcheck // it is said here, too
 	return words
+}
+
+// elsewhere reports whether what is gone since a checkpoint is in a branch that is not checked out here, or, of what was
+// staged, in the file as it was then, whose removal is said by itself, or is now.
+func (h *handler) elsewhere(ctx context.Context, f author.Foreign, e *journal.Entry) bool {
+	then, err := h.s.Repo.Commits.TreeOf(ctx, e.Event().Commit)
+	if err != nil {
+		return false
+	}
+	in := author.ContentIn(ctx, h.s.Repo.Trees)
+	was, _ := in(then, f.Path)
+	if f.Staged {
+		now, _ := in(create.CurrentTree(ctx, h.s, h.c.Session), f.Path)
+		if !f.GoneFrom(was, h.text(ctx)) || !f.GoneFrom(now, h.text(ctx)) {
+			return true
+		}
+		was = f.To
+	}
+	head, _ := h.s.Repo.Output(ctx, "rev-parse", "HEAD")                                                                                           //nolint:errcheck // then it is in no branch
+	tips, _ := h.s.Repo.Output(ctx, "for-each-ref", "--sort=-committerdate", "--count=50", "--format=%(objectname)", "refs/heads", "refs/remotes") //nolint:errcheck // likewise
+	return slices.ContainsFunc(strings.Fields(tips), func(tip string) bool {
+		tree, err := h.s.Repo.Commits.TreeOf(ctx, name.OID(tip))
+		content, known := in(tree, f.Path)
+		return err == nil && known && content != "" && tip != strings.TrimSpace(head) && (content == f.To || content == was)
+	})
 }
 
 // text returns what is in a content, as author.Look has it.

@@ -80,6 +80,7 @@ func (h *handler) make(ctx context.Context, request create.Request) (made *recor
 		h.slow = slowWords(h.s, detail.Record, time.Since(began))
 		h.saw = true
 		h.work.CatchUp(ctx, h.s, h.looking(ctx), h.previous)
+		h.work.Staged(ctx, h.s.Repo, h.looking(ctx), h.previous, detail.Record.Git)
 		h.work.Made(h.looking(ctx), h.previous, detail.Record.ID, h.changes, h.claims)
 		h.work.Saw(h.c.Session, detail.Record.Snapshot.Tree)
 		return detail.Record, detail.Record.Snapshot.Tree, nil

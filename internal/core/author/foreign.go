@@ -8,6 +8,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
 )
 
 // Foreign is a change that others made to a file, and of which something was still there when the worker last saw it.
@@ -17,6 +18,10 @@ type Foreign struct {
 	To   string `json:"to"`
 	// Lost is the checkpoint before the worker, other than by an edit that names the file, left nothing of it.
 	Lost name.ID `json:"lost,omitempty"`
+	// Shared says that somebody else may have done that.
+	Shared bool `json:"shared,omitempty"`
+	// Staged says that the contents are those in the index.
+	Staged bool `json:"staged,omitempty"`
 }
 
 // mostForeign bounds how many changes a worker remembers.
@@ -24,18 +29,27 @@ const mostForeign = 200
 
 // meet remembers what others made since the checkpoint before, and what the worker left of it. What nobody is
 // known to have made is others' if no tool of the worker was at work, unless its agent's rewind may have put it back.
+// Without claims, the changes are those of the index, of which nobody is known to have made any.
 func (b *Worker) meet(before name.ID, changes []Change, claims map[string]string, back map[string]bool, tools bool, text func(content string) ([]byte, bool)) {
+	staged := claims == nil
 	for _, c := range changes {
 		claim := claims[c.Path]
+		if staged {
+			claim = record.Unknown
+		}
 		own := slices.Contains([]string{"", record.Named, record.During}, claim) || claim == record.Unknown && (tools || back[c.Path])
 		kept := b.Others[:0]
 		for _, f := range b.Others {
-			if f.Path == c.Path {
-				switch gone := f.gone(c.To, text); {
+			if f.Path == c.Path && f.Staged == staged {
+				switch gone := f.GoneFrom(c.To, text); {
 				case !gone:
 					f.Lost = ""
-				case own && claim != record.Named && !back[c.Path] && f.Lost == "" && !f.gone(c.From, text):
-					f.Lost = before
+				case own && claim != record.Named && !back[c.Path] && f.Lost == "" && !f.GoneFrom(c.From, text):
+					if at := slices.IndexFunc(changes, func(o Change) bool { return o.To == c.From }); at >= 0 { // it was moved
+						f.Path = changes[at].Path
+					} else {
+						f.Lost, f.Shared = before, claim == record.Unknown
+					}
 				case f.Lost == "":
 					continue
 				}
@@ -44,14 +58,30 @@ func (b *Worker) meet(before name.ID, changes []Change, claims map[string]string
 		}
 		b.Others = kept
 		if !own && c.To != "" {
-			b.Others = append(b.Others, Foreign{Path: c.Path, From: c.From, To: c.To})
+			b.Others = append(b.Others, Foreign{Path: c.Path, From: c.From, To: c.To, Staged: staged})
 		}
 	}
 	b.Others = b.Others[max(0, len(b.Others)-mostForeign):]
 }
 
-// gone is Gone for a content that is there now. What cannot be read may still have it.
-func (f Foreign) gone(now string, text func(content string) ([]byte, bool)) bool {
+// Staged notes what is staged at a capture that follows the checkpoint before.
+func (w *Work) Staged(ctx context.Context, repo *git.Repo, look Look, before name.ID, now record.Git) {
+	by := w.Workers[look.Worker]
+	if by == nil || now.Index == "" || now.Index == by.Index {
+		return
+	}
+	from, err := by.Index, error(nil)
+	if from == "" && now.Head != "" {
+		from, err = repo.Commits.TreeOf(ctx, now.Head)
+	}
+	by.Index = now.Index
+	if changes, failed := repo.Trees.Diff(ctx, from, now.Index); err == nil && failed == nil {
+		by.meet(before, Changes(changes), nil, nil, w.tools(look), look.Text)
+	}
+}
+
+// GoneFrom is Gone for a content that is there now. What cannot be read may still have it.
+func (f Foreign) GoneFrom(now string, text func(content string) ([]byte, bool)) bool {
 	if now == f.To || text == nil {
 		return false
 	}

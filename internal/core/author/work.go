@@ -61,9 +61,10 @@ type Worker struct {
 	// checkpoint Whole.Since to the checkpoint End.
 	Whole record.Whole `json:"whole"`
 	End   name.ID      `json:"end,omitempty"`
-	// Others has what others made, up to the checkpoint Known.
+	// Others has what others made, up to the checkpoint Known, and staged, up to the tree Index.
 	Others []Foreign `json:"others,omitempty"`
 	Known  name.ID   `json:"known,omitempty"`
+	Index  name.OID  `json:"index,omitempty"`
 	// Beside has who else was live while its tools of this turn were at work.
 	Beside []string `json:"beside,omitempty"`
 }
