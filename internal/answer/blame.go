@@ -28,7 +28,7 @@ func (a Blamed) text(p *page) {
 			from = cell(render.Dim, l.Commit.Short())
 		}
 		return []render.Cell{
-			from, cell(render.Dim, name.Clip(l.Message, messageWidth)), cell(render.Dim, madeBy(l)), cell(render.Dim, p.view.Time(l.Time.Time)),
+			from, cell(render.Dim, name.Clip(cmp.Or(l.Message, l.Because), messageWidth)), cell(render.Dim, madeBy(l)), cell(render.Dim, p.view.Time(l.Time.Time)),
 			cell(render.Dim, strconv.Itoa(l.Line)), say(l.Content),
 		}
 	}))

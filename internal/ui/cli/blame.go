@@ -16,7 +16,7 @@ import (
 // BlameCmd is "git checkpoint blame": git blame over a history in which each checkpoint is a
 // commit. Most flags are passed on to git blame.
 type BlameCmd struct {
-	First  string `arg:"" name:"ref|file" complete:"ref or file" help:"Checkpoint, if a file follows; otherwise the file itself, at the current checkpoint, or checkpoint:path."`
+	First  string `arg:"" name:"ref|file" complete:"ref or file" help:"Checkpoint, if a file follows; otherwise the file itself, as it is in the worktree, or checkpoint:path."`
 	Second string `arg:"" optional:"" name:"file" complete:"file" help:"File, if a checkpoint comes before it."`
 	sessionFlag
 	Lines []string `short:"L" sep:"none" placeholder:"<range>" help:"Show only these lines, as for git blame -L; can be repeated."`
@@ -51,6 +51,9 @@ func (c *BlameCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) err
 	if c.Second == "" {
 		request.Ref, request.File = "@", c.First
 		_, err := os.Lstat(filepath.Join(app.dir, c.First)) // a file is meant before a checkpoint's
+		if err == nil && c.Session == "" && len(c.IgnoreRev) == 0 && !c.Porcelain {
+			request.Ref = ""
+		}
 		if of, file, ok := checkpoint.FileIn(ctx, s, c.Session, c.First); ok && err != nil {
 			// As in git, the path after a colon starts at the top, unless it begins with "./" or "../".
 			if !strings.HasPrefix(file, "./") && !strings.HasPrefix(file, "../") {

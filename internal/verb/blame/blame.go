@@ -3,6 +3,8 @@ package blame
 import (
 	"bytes"
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,7 +19,7 @@ import (
 // Request holds the options of `blame`.
 type Request struct {
 	Session string
-	Ref     string
+	Ref     string // empty: the file as it is in the worktree
 	// As typed, relative to the current directory.
 	File    string
 	Options []string // options for git blame
@@ -47,8 +49,7 @@ type Line struct {
 	Agent   string       `json:"agent"`
 	Because string       `json:"because"` // why nobody is named; empty: somebody is
 
-	// Ref is what people type for the step of a line that came with a commit, or is another session's; empty for all
-	// others.
+	// Ref is what people type for the step; empty if the line is older than the session.
 	Ref string `json:"-"`
 
 	link *link
@@ -56,13 +57,14 @@ type Line struct {
 
 // Blame returns for each line of a file which checkpoint wrote it.
 func Blame(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, error) {
+	if req.Ref == "" {
+		if !saved(ctx, s, req.File) {
+			return ofWorktree(ctx, s, req)
+		}
+		req.Ref = "@"
+	}
 	var out bytes.Buffer
 	found, links, err := walk(ctx, s, req, inspect.IO{Out: &out})
-	if checkpoint.KindOf(err) == checkpoint.KindNotFound && req.Session == "" && req.Ref == "@" && len(req.Ignore) == 0 {
-		if lines, err := withoutSession(ctx, s, req); err == nil {
-			return lines, nil
-		}
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -75,30 +77,57 @@ func Blame(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 	return lines, tell(ctx, s, found, req, places, lines)
 }
 
-// withoutSession answers of the file in the worktree from all sessions, where none has a checkpoint to begin with.
-func withoutSession(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, error) {
-	if _, err := s.Resolve(ctx, "", "@"); err == nil {
-		return nil, checkpoint.Failure(checkpoint.KindNotFound, "", "the checkpoint lacks the file")
+// saved reports whether the current checkpoint has a file as it is in the worktree. What is no regular file has no lines
+// that could differ.
+func saved(ctx context.Context, s *checkpoint.Service, file string) bool {
+	path, err := s.Repo.Below(file)
+	found, none := s.Resolve(ctx, "", "@")
+	if err != nil || none != nil {
+		return false
 	}
+	tree, err := s.Repo.Commits.TreeOf(ctx, found.Entry.Event().Commit)
+	if err != nil {
+		return true // it is damaged, which the walk says
+	}
+	if info, err := os.Lstat(filepath.Join(s.Repo.WorkTree, filepath.FromSlash(path))); err != nil || !info.Mode().IsRegular() {
+		return true
+	}
+	e, _, err := s.Repo.Trees.Lookup(ctx, tree, path)
+	is, unread := s.Repo.Output(ctx, "hash-object", "--", path)
+	return err != nil || unread == nil && string(e.OID) == is
+}
+
+// ofWorktree answers of the file in the worktree, as why does. A line that is in no commit has that of its checkpoint.
+func ofWorktree(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, error) {
 	said, err := why.Lines(ctx, s, why.Request{File: req.File, Options: req.Options, Loose: slices.Contains(req.Options, "-w"), Progress: req.Progress})
+	if checkpoint.KindOf(err) == checkpoint.KindNotFound && slices.Contains(req.Options, "-L") {
+		return nil, checkpoint.Usage("", "%s", checkpoint.MessageOf(err)) // as for a checkpoint's file
+	}
 	if err != nil {
 		return nil, err
+	}
+	here, err := s.Resolve(ctx, "", "@")
+	if err != nil {
+		here = &checkpoint.Found{} // on a branch without steps each is named with its session
 	}
 	lines := make([]Line, len(said))
 	for i, w := range said {
 		c := w.Claim()
-		lines[i] = Line{Line: w.Line, Content: w.Text, Commit: w.Commit, Message: w.Subject, Time: w.Time, Because: c.Because}
-		lines[i].set(c)
+		l := Line{Line: w.Line, Content: w.Text, Commit: w.Commit, Message: w.Subject, Author: w.Blamed.Author, Time: w.Time, Because: c.Because}
+		if l.set(c, here.Session); c.Entry != nil && w.Commit == "" {
+			l.Commit = c.Entry.Event().Commit
+		}
+		lines[i] = l
 	}
 	return lines, nil
 }
 
-// set fills in the checkpoint of a claim, if there is one.
-func (l *Line) set(c why.Claim) {
+// set fills in the checkpoint of a claim, if there is one, for somebody in this session.
+func (l *Line) set(c why.Claim, here name.Session) {
 	if c.Entry == nil {
 		return
 	}
-	l.ID, l.Label, l.Step, l.Time, l.Ref = c.Checkpoint, c.Entry.Label, c.Step, c.Since, c.Ref
+	l.ID, l.Label, l.Step, l.Time, l.Ref = c.Checkpoint, c.Entry.Label, c.Step, c.Since, strings.TrimPrefix(c.Ref, string(here)+":")
 	l.Session, l.By, l.Agent = c.Session, c.By, c.Agent
 	l.Message, _, _ = strings.Cut(c.Message, "\n")
 }
@@ -125,10 +154,8 @@ func tell(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, r
 		l.Because = c.Because
 		switch {
 		case c.Entry != nil:
-			if l.set(c); l.link != nil {
-				if l.Commit = c.Entry.Event().Commit; c.Session == found.Session {
-					l.Ref = ""
-				}
+			if l.set(c, found.Session); l.link != nil {
+				l.Commit = c.Entry.Event().Commit
 			}
 		case l.link != nil: // the session has it, but which of its steps made it cannot be told
 			l.ID, l.Label, l.Step, l.Commit, l.Message = "", "", 0, "", ""
