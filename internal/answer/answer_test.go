@@ -62,7 +62,7 @@ func detail() *checkpoint.Detail {
 		},
 		Raw:    json.RawMessage("{\n  \"format\": 1,\n  \"big\": 9007199254740993,\n  \"unknown\": [ ]\n}\n"),
 		Commit: commit, Ref: "refs/checkpoints/demo/" + name.Ref(third), Tag: "refs/tags/checkpoint/demo/step-3",
-		Created: &created, Current: true, Pinned: true,
+		Created: &created, Current: true, Pinned: true, First: true,
 	}
 }
 

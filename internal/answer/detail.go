@@ -41,7 +41,7 @@ func (p *page) saved(d *checkpoint.Detail) {
 	said := []render.Span{{Role: render.Success, Text: "✓"}, plain(" Saved ")}
 	p.line(append(append(said, mention(checkpoint.MentionOf(d.Record))...), plain(": "+holds(d)))...)
 	about := d.Left
-	if d.Record.Previous == "" {
+	if d.First {
 		about = when(about == "", "new session"+ofBranch(d)) + when(about != "", "new; "+about)
 	}
 	if about != "" {

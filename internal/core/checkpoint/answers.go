@@ -37,6 +37,7 @@ type Detail struct {
 
 	Expired []name.Session // of a create: the sessions of its workflow that were due and are removed
 
+	First   bool   // of a create: the session had no checkpoint before, also none that is gone; not in JSON
 	Left    string // of a create that went on in another session, that of the branch: how many steps the one before has; not in JSON
 	Against string // the checkpoint that the counts of files are against, where it was made on another branch: `3 "try it" of feature`; not in JSON
 

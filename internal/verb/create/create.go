@@ -212,7 +212,7 @@ func (c *draft) recorded(ctx context.Context, res store.Result) *checkpoint.Deta
 	if c.left != "" {
 		d.Left = c.s.Steps(ctx, c.left)
 	}
-	d.Against = c.against()
+	d.Against, d.First = c.against(), res.State.Len() == 1
 	*d.Created, d.Ref, d.Said = true, name.CheckpointRef(c.session, c.record.ID), c.confirmation()
 	if d.Pruned = slices.Concat(c.pruned, over); res.Private != clearance.NotMeant {
 		d.Private = res.Private
