@@ -131,7 +131,7 @@ func standing(s *checkpoint.Service, d *agent.Definition) (st Standing, err erro
 		return st, err
 	}
 	if st.Enabled {
-		if err := tryWrite(s); err != nil {
+		if err := TryWrite(s); err != nil {
 			st.Unwritable = err.Error()
 		}
 	}
@@ -159,9 +159,9 @@ func installed(d *agent.Definition) bool {
 	return slices.ContainsFunc(d.Programs, func(program string) bool { return command.Find(program) == nil })
 }
 
-// tryWrite writes a file where hooks write theirs, and removes it. A file of the same kind that a
+// TryWrite writes a file where hooks and saves write theirs, and removes it. A file of the same kind that a
 // killed process leaves is swept as any temporary file.
-func tryWrite(s *checkpoint.Service) error {
+func TryWrite(s *checkpoint.Service) error {
 	for _, dir := range []string{filepath.Join(s.Repo.GitDir, "checkpoint", "agents"), filepath.Join(s.Repo.CommonDir, "objects"), filepath.Join(s.Repo.CommonDir, "refs")} {
 		for {
 			if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {

@@ -61,7 +61,7 @@ type DoctorRequest struct {
 // check that fails becomes a line itself.
 func Doctor(ctx context.Context, s *checkpoint.Service, req DoctorRequest, each func(Problem) error) error {
 	looks := []func(context.Context, *checkpoint.Service) ([]Problem, error){
-		lookAtGit, lookAtAlternates, lookAtHead, lookAtTemporaries, lookAtLocks, lookAtRollbacks, lookAtWorktrees, lookAtActive, lookAtNames, lookAtRefs, lookAtJournals, lookAtRewritten, lookAtReplacements, lookAtTags, lookAtArrived,
+		lookAtGit, lookAtWriting, lookAtAlternates, lookAtHead, lookAtTemporaries, lookAtLocks, lookAtRollbacks, lookAtWorktrees, lookAtActive, lookAtNames, lookAtRefs, lookAtJournals, lookAtRewritten, lookAtReplacements, lookAtTags, lookAtArrived,
 		lookAtLogs, lookAtPacking, lookAtRemotes, lookAtConfiguration, lookAtAgents, lookAtSigning, lookAtExpunged, lookAtCopies, lookAtSpace,
 	}
 	if req.Remotes {

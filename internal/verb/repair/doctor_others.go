@@ -126,6 +126,18 @@ func lookAtPacking(_ context.Context, s *checkpoint.Service) ([]Problem, error) 
 	}}, nil
 }
 
+// lookAtWriting reports a git directory that this program cannot write to.
+func lookAtWriting(_ context.Context, s *checkpoint.Service) ([]Problem, error) {
+	err := connect.TryWrite(s)
+	if err == nil {
+		return nil, nil
+	}
+	return []Problem{{
+		Kind: "unwritable", Level: LevelProblem, Object: s.Repo.CommonDir, Message: "checkpoints cannot be written: " + err.Error(),
+		Hint: strings.Join(checkpoint.HintsOf(err), "; "),
+	}}, nil
+}
+
 // lookAtAgents reports agents whose hooks do not make checkpoints. It fixes nothing: what an agent
 // may run is the user's decision.
 func lookAtAgents(_ context.Context, s *checkpoint.Service) ([]Problem, error) {
