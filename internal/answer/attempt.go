@@ -252,7 +252,7 @@ func (a SideBySide) row(p *page, r attempt.Compared) []render.Cell {
 		}
 		row = append(row, code)
 	}
-	return append(row, say(v.Age(r.CreatedAt.Time)), say(r.Message))
+	return append(row, say(v.Age(r.CreatedAt.Time)), brief(r.Message))
 }
 
 // writeHeading writes the lines above the table for people, and takes a status that all rows have

@@ -39,7 +39,7 @@ func (a Compared) text(p *page) {
 		return []render.Cell{p.called(c)}
 	}))
 	p.section("Commits between", []render.Column{{}, {Min: 20}}, each(d.Commits, func(c inspect.CommitLine) []render.Cell {
-		return []render.Cell{cell(render.ID, p.view.OID(c.OID)), say(c.Subject)}
+		return []render.Cell{cell(render.ID, p.view.OID(c.OID)), brief(c.Subject)}
 	}))
 }
 

@@ -29,7 +29,7 @@ func (a ToLand) text(p *page) {
 	)
 	title := "Commits (" + strconv.Itoa(len(r.Commits)) + "): step, files, subject"
 	p.section(title, []render.Column{{}, {Align: render.Right}, {Min: 20}}, each(r.Commits, func(c land.Commit) []render.Cell {
-		return []render.Cell{cell(render.ID, p.name(checkpoint.Labelled{Label: c.Label, Mention: checkpoint.Mention{Name: c.Called}})), say(strconv.Itoa(c.Files)), say(c.Subject)}
+		return []render.Cell{cell(render.ID, p.name(checkpoint.Labelled{Label: c.Label, Mention: checkpoint.Mention{Name: c.Called}})), say(strconv.Itoa(c.Files)), brief(c.Subject)}
 	}))
 	p.paths("Files that git did not track until now", render.Normal, r.Untracked)
 	p.paths(besideDatabases, render.Warning, r.Beside)

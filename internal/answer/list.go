@@ -133,7 +133,7 @@ func (p *page) items(items []inspect.Item, usage bool) {
 // message returns all of a checkpoint's message, or what is wrong with the checkpoint.
 func message(item inspect.Item) render.Cell {
 	if item.Problem == "" && item.Row.Message != "" {
-		return say(name.Clip(item.Row.Message, mostOfSubject))
+		return brief(item.Row.Message)
 	}
 	return words(item)
 }
@@ -150,11 +150,11 @@ func words(item inspect.Item) render.Cell {
 	if subject == "" && item.Row.Files != "" {
 		return cell(render.Dim, "("+item.Row.Files+")")
 	}
-	return say(name.Clip(subject, mostOfSubject))
+	return brief(subject)
 }
 
-// mostOfSubject is how much of a message a row shows: others may have written megabytes.
-const mostOfSubject = 1000
+// brief returns a cell with as much of a message as a row shows: others may have written megabytes.
+func brief(message string) render.Cell { return say(name.Clip(message, 1000)) }
 
 // Number returns what a user types for a live checkpoint: 3, 6.2 or 3+1. The first milestone of a
 // step that was repeated is 6.1, because 6 means the newest.

@@ -192,5 +192,5 @@ func (p *page) completed(r *resume.Answer) {
 }
 
 func valueRows(values []json.RawMessage) [][]render.Cell {
-	return each(values, func(v json.RawMessage) []render.Cell { return []render.Cell{say(resume.Plain(v))} })
+	return each(values, func(v json.RawMessage) []render.Cell { return []render.Cell{brief(resume.Plain(v))} })
 }

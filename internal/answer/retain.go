@@ -221,11 +221,11 @@ func (a RefsToDelete) text(p *page) {
 // removed lists checkpoints, shortened for people.
 func (p *page) removed(gone []checkpoint.Labelled) {
 	rows := each(gone, func(c checkpoint.Labelled) []render.Cell {
-		said := cmp.Or(c.Mention.Message, c.Mention.Files)
+		said := brief(cmp.Or(c.Mention.Message, c.Mention.Files))
 		if p.view.Verbose {
-			return []render.Cell{cell(render.ID, c.Label), cell(render.Dim, string(c.ID)), say(said)}
+			return []render.Cell{cell(render.ID, c.Label), cell(render.Dim, string(c.ID)), said}
 		}
-		return []render.Cell{cell(render.ID, cmp.Or(c.Mention.Name, c.Label)), say(said)}
+		return []render.Cell{cell(render.ID, cmp.Or(c.Mention.Name, c.Label)), said}
 	})
 	p.section("", []render.Column{{}, {Min: 20}, {}}[:2+len(when(p.view.Verbose, "+"))], rows)
 }
