@@ -35,12 +35,6 @@ func (g cachedSummary) skipped() (all []record.Skipped) {
 	return all
 }
 
-// reasonsOf returns the reasons of a cachedSummary.
-func reasonsOf(all []record.Skipped) string {
-	reasons := gather.Set(all, func(sk record.Skipped) string { return strings.ReplaceAll(sk.Reason, "\n", " ") + "\n" })
-	return strings.Join(slices.Sorted(maps.Keys(reasons)), "")
-}
-
 // summaryCache is the cache file with the older checkpoints of a long session, so that a list does not
 // have to read thousands of records. Like the cached journal it is disposable, and it is used only
 // if every record in it is intact.
@@ -148,7 +142,8 @@ func (g *summaryCache) remember(s *Summary) {
 	payload = append(payload, sum...)
 	payload = binary.AppendVarint(payload, s.CreatedAt.UnixMilli())
 	payload = binary.AppendUvarint(payload, uint64(s.Files))
-	reasons := reasonsOf(s.Skipped)
+	each := gather.Set(s.Skipped, func(sk record.Skipped) string { return strings.ReplaceAll(sk.Reason, "\n", " ") + "\n" })
+	reasons := strings.Join(slices.Sorted(maps.Keys(each)), "")
 	payload = append(binary.AppendUvarint(payload, uint64(len(reasons))), reasons...)
 	payload = append(payload, s.Message...)
 	g.fresh = binary.AppendUvarint(g.fresh, uint64(len(payload)))

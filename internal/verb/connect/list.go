@@ -163,18 +163,15 @@ func installed(d *agent.Definition) bool {
 // killed process leaves is swept as any temporary file.
 func TryWrite(s *checkpoint.Service) error {
 	for _, dir := range []string{filepath.Join(s.Repo.GitDir, "checkpoint", "agents"), filepath.Join(s.Repo.CommonDir, "objects"), filepath.Join(s.Repo.CommonDir, "refs")} {
-		for {
-			if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
-				break
-			}
+		for _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist); _, err = os.Lstat(dir) {
 			dir = filepath.Dir(dir) // the hook makes it
 		}
 		file, err := os.CreateTemp(dir, store.TempPrefix+"*.lock") // git takes no such name for a ref
-		if err != nil {
-			return err
+		if err == nil {
+			_, err = file.WriteString("x")
+			err = errors.Join(err, file.Close(), os.Remove(file.Name()))
 		}
-		_, err = file.WriteString("x")
-		if err = errors.Join(err, file.Close(), os.Remove(file.Name())); err != nil {
+		if err != nil {
 			return err
 		}
 	}

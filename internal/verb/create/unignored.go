@@ -31,7 +31,9 @@ func lastIgnored(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	if st == nil {
 		return snapshot.Before{}
 	}
-	before := snapshot.Before{Outside: outsideBefore(s, st.Session)}
+	var rules outsideRules
+	s.Recall(checkpoint.OutsideFile, &rules) //nolint:errcheck // a convenience
+	before := snapshot.Before{Outside: rules[st.Session]}
 	for i, c := range st.Backward() {
 		if c.Dead || c.Safety && len(before.Trees) > 0 {
 			continue
@@ -62,13 +64,6 @@ type outsideRules map[name.Session]string
 
 // mostOutside is how many sessions outsideRules has.
 const mostOutside = 50
-
-// outsideBefore returns the rules at the last checkpoint of a session, and "" if they are not known.
-func outsideBefore(s *checkpoint.Service, session name.Session) string {
-	var known outsideRules
-	s.Recall(checkpoint.OutsideFile, &known) //nolint:errcheck // a convenience
-	return known[session]
-}
 
 // rememberOutside keeps the rules at the checkpoint that was made.
 func rememberOutside(s *checkpoint.Service, session name.Session, rules *string) {

@@ -239,17 +239,13 @@ func (p *Plan) ends(ctx context.Context) (first, last *checkpoint.Found, err err
 	}
 	p.Answer.Session = last.Session
 	if last.Entry.Safety {
-		return nil, nil, noStep(last.Entry)
+		made := checkpoint.CalledBy(last.Entry)
+		return nil, nil, checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint rollback "+made+"` brings it back, and `git checkpoint save` makes a step of it", "%s was made by a rollback, not as a step, so it cannot be landed", made)
 	}
 	if from != "" {
 		first, err = p.s.Resolve(ctx, string(last.Session), from)
 	}
 	return first, last, err
-}
-
-// noStep is the error for a checkpoint that a rollback made.
-func noStep(e *journal.Entry) error {
-	return checkpoint.Failure(checkpoint.KindRefused, fmt.Sprintf("`git checkpoint rollback %s` brings it back, and `git checkpoint save` makes a step of it", checkpoint.CalledBy(e)), "%s was made by a rollback, not as a step, so it cannot be landed", checkpoint.CalledBy(e))
 }
 
 // divide turns the steps into planned commits. A step whose files equal those of the one

@@ -106,9 +106,13 @@ func lookAtTemporaries(_ context.Context, s *checkpoint.Service) ([]Problem, err
 	return out, err
 }
 
-// leftBehind returns lines for entries that are too old to belong to a running process.
+// leftBehind returns lines for entries that are too old to belong to a running process, which --fix removes.
 func leftBehind(dir, kind, message string, ours func(leaf string) bool) []Problem {
-	return gather.List(ofAge(dir, create.SweepAge, math.MaxInt64, ours), func(leaf string) Problem { return removable(kind, filepath.Join(dir, leaf), message) })
+	return gather.List(ofAge(dir, create.SweepAge, math.MaxInt64, ours), func(leaf string) Problem {
+		at := filepath.Join(dir, leaf)
+		remove := func(context.Context) error { return os.RemoveAll(at) }
+		return Problem{Kind: kind, Level: LevelProblem, Object: at, Message: message, Hint: "--fix removes it", fix: fix{"removed", remove}}
+	})
 }
 
 // leftLately reports temporary files between atWork and SweepAge. They are not removed: a run may
@@ -147,14 +151,6 @@ func ofAge(dir string, least, most time.Duration, ours func(leaf string) bool) (
 func older(path string, age time.Duration) bool {
 	info, err := os.Lstat(path)
 	return err == nil && time.Since(info.ModTime()) > age
-}
-
-// removable returns the line for a file or directory that --fix removes.
-func removable(kind, path, message string) Problem {
-	return Problem{
-		Kind: kind, Level: LevelProblem, Object: path, Message: message, Hint: "--fix removes it",
-		fix: fix{"removed", func(context.Context) error { return os.RemoveAll(path) }},
-	}
 }
 
 // lookAtLocks names old lock files of git. They are never removed, because another process may hold them. A lock of a

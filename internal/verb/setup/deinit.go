@@ -47,12 +47,6 @@ func allFiles(s *checkpoint.Service) ([]checkpoint.OwnDir, error) {
 	return dirs, nil
 }
 
-// allRefs returns updates that delete the refs of this program.
-func allRefs(ctx context.Context, s *checkpoint.Service) ([]git.Update, error) {
-	refs, err := s.Repo.Refs.List(ctx, name.Roots()...)
-	return gather.List(refs, func(r git.RefValue) git.Update { return git.Update{Ref: r.Ref, Old: r.OID} }), err
-}
-
 // clearDir removes a directory of this program, but for the receipt of hooks in agents' settings:
 // what it still lists was added in other worktrees, and only a deinit there can remove it.
 func clearDir(dir string) error {
@@ -87,10 +81,11 @@ func parts(ctx context.Context, s *checkpoint.Service, all bool) ([]part, error)
 	}
 	found := append(hookParts(s), chatParts(s, dirs)...)
 	if all {
-		updates, err := allRefs(ctx, s)
+		listed, err := s.Repo.Refs.List(ctx, name.Roots()...)
 		if err != nil {
 			return nil, err
 		}
+		updates := gather.List(listed, func(r git.RefValue) git.Update { return git.Update{Ref: r.Ref, Old: r.OID} })
 		refs := part{take: func() error {
 			defer dropEmpty(s)
 			return s.Repo.Refs.Update(ctx, updates)
