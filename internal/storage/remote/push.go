@@ -52,7 +52,7 @@ const (
 
 // Chunk is how many refs one push sends. Hosts limit the refs of a push, and operating systems the
 // length of a command line.
-const Chunk = 500
+const Chunk = 2000
 
 // Push sends the updates with one git push and returns a result for each ref on which git reported.
 // An error means that the result is unknown for all of them, as after a broken connection.
