@@ -29,9 +29,12 @@ func newJudge(ctx context.Context, s *checkpoint.Service, req Request) (judge, e
 	return j, nil
 }
 
-// because returns why nobody has a claim to a line.
-func (j judge) because(line string) string {
-	if j.knows(line) {
+// because returns why nobody has a claim to a line of a file.
+func (j judge) because(ctx context.Context, of git.Entry, line string) string {
+	switch {
+	case !j.files.read(ctx, of).known:
+		return NoText
+	case j.knows(line):
 		return EqualLine
 	}
 	return NoCheckpoint

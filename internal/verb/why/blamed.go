@@ -140,11 +140,11 @@ func rangeOf(typed string, lines int, path string) (from, to int, err error) {
 // linesAt reads a file of a worktree.
 func linesAt(worktree, path string) (text, bool) {
 	at := filepath.Join(worktree, filepath.FromSlash(path))
-	if info, err := os.Lstat(at); err != nil || !info.Mode().IsRegular() || info.Size() > maxBytes {
+	if info, err := os.Lstat(at); err != nil || !info.Mode().IsRegular() {
 		return nil, false
 	}
 	data, err := os.ReadFile(at)
-	return linesOf(data), err == nil
+	return split(string(data)), err == nil
 }
 
 // ParseBlame reads the output of git blame --porcelain. Each line has a header with its commit. The data

@@ -182,7 +182,7 @@ func (j judge) behindPath(ctx context.Context, c *arrival, change git.Change) (o
 		l := Line{Path: change.Path, Line: i + 1, Text: t[i], Commit: c.OID}
 		q := ask(Place{Commit: c.OID, Path: change.Path, From: i + 1, Line: i + 1, Text: t[i]}, change.New, change.Path)
 		if l.Claims, _ = j.answer(ctx, q); len(l.Claims) == 0 {
-			l.Because = j.because(t[i])
+			l.Because = j.because(ctx, change.New, t[i])
 		}
 		out = append(out, l)
 	}

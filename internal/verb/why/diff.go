@@ -15,18 +15,11 @@ const (
 	maxLines = 50_000
 )
 
-// linesOf splits the content of a blob.
-func linesOf(data []byte) text {
-	if !isText(data) {
-		return nil
-	}
-	return split(string(data)) // one copy, of which the lines are parts
-}
-
 func isText(data []byte) bool {
 	return len(data) <= maxBytes && bytes.IndexByte(data[:min(len(data), 8000)], 0) < 0 && bytes.Count(data, []byte("\n")) <= maxLines
 }
 
+// split splits the content of a blob, with one copy of which the lines are parts.
 func split(all string) text {
 	if all == "" {
 		return text{}

@@ -3,6 +3,7 @@ package why
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
@@ -73,6 +74,9 @@ func (f *files) here(path string, whole text) git.Entry {
 	f.contents.of(e.OID, func() content {
 		if whole == nil {
 			whole, _ = linesAt(f.repo.WorkTree, path)
+		}
+		if whole == nil || !isText([]byte(strings.Join(whole, "\n"))) {
+			return content{}
 		}
 		return f.numbered(whole)
 	})

@@ -13,7 +13,7 @@ func TestReadNext(t *testing.T) {
 		texts := rapid.SliceOfN(rapid.StringMatching(`(a|b|aa| |\n|`+string(slices.Repeat([]byte("long line of a file "), 20))+`\n){0,12}`), 1, 6).Draw(t, "files")
 		f := &files{loose: rapid.Bool().Draw(t, "loose")}
 		for _, file := range texts {
-			got, want := f.readNext([]byte(file)), f.numbered(linesOf([]byte(file)))
+			got, want := f.readNext([]byte(file)), f.numbered(split(file))
 			if !slices.Equal(got.text, want.text) || !slices.Equal(got.numbers, want.numbers) {
 				t.Fatalf("%q of %q is read as %q %v, not %q %v", file, texts, got.text, got.numbers, want.text, want.numbers)
 			}

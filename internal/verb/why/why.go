@@ -80,6 +80,7 @@ func (l Line) why() string {
 // Reasons why nothing is known of a line.
 const (
 	NoCheckpoint = "no checkpoint added it"
+	NoText       = "its file is no text, or too large to follow lines in it"
 	EqualLine    = "a checkpoint has an equal line, and nothing shows that it is this one"
 	Several      = "steps of several sessions have it"
 )
@@ -109,7 +110,7 @@ func Lines(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 		l := Line{Path: path, Line: b.Line, Text: b.Text, Commit: b.Commit, Blamed: b}
 		var c *arrival
 		if l.Claims, c = j.answer(ctx, ask(b, now, path)); len(l.Claims) == 0 {
-			l.Because = j.because(l.Text)
+			l.Because = j.because(ctx, now, l.Text)
 		}
 		if c != nil && !c.here() {
 			l.Commit = c.OID
@@ -152,7 +153,7 @@ func In(ctx context.Context, s *checkpoint.Service, of *checkpoint.Found, tree n
 			l.Claims = dropWeaker(append(l.Claims, more...))
 		}
 		if len(l.Claims) == 0 {
-			l.Because = j.because(at.Text)
+			l.Because = j.because(ctx, now, at.Text)
 		}
 		out[i] = l.Claim()
 	}
