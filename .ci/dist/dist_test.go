@@ -213,9 +213,13 @@ func TestWheels(t *testing.T) {
 // The plugins of agents have the version of the release.
 func TestPlugins(t *testing.T) {
 	for name, manifest := range map[string]string{
-		"git-checkpoint-" + version(t) + "-claude.tar.gz": "git-checkpoint/.claude-plugin/plugin.json",
-		"git-checkpoint-" + version(t) + "-gemini.tar.gz": "git-checkpoint/gemini-extension.json",
-		"opencode-git-checkpoint-" + version(t) + ".tgz":  "package/package.json",
+		"git-checkpoint-" + version(t) + "-claude.tar.gz":  "git-checkpoint/.claude-plugin/plugin.json",
+		"git-checkpoint-" + version(t) + "-codex.tar.gz":   "git-checkpoint/plugins/git-checkpoint/.codex-plugin/plugin.json",
+		"git-checkpoint-" + version(t) + "-copilot.tar.gz": "git-checkpoint/plugin.json",
+		"git-checkpoint-" + version(t) + "-droid.tar.gz":   "git-checkpoint/.factory-plugin/plugin.json",
+		"git-checkpoint-" + version(t) + "-gemini.tar.gz":  "git-checkpoint/gemini-extension.json",
+		"git-checkpoint-" + version(t) + "-qwen.tar.gz":    "git-checkpoint/qwen-extension.json",
+		"opencode-git-checkpoint-" + version(t) + ".tgz":   "package/package.json",
 	} {
 		var about map[string]any
 		err := json.Unmarshal(readMember(t, filepath.Join(releaseDir(t), "plugins", name), manifest), &about)

@@ -12,10 +12,11 @@ import (
 // plugins gives, for each agent that has plugins, the file that carries it, and the directory in that file.
 // That of opencode is a package of npm.
 func (r *release) plugins() map[string][2]string {
-	named := func(agent string) [2]string {
-		return [2]string{fmt.Sprintf("plugins/%s-%s-%s.tar.gz", r.Name, r.version, agent), r.Name + "/"}
+	all := map[string][2]string{"opencode": {"plugins/opencode-" + r.Name + "-" + r.version + ".tgz", "package/"}}
+	for _, agent := range []string{"claude", "codex", "copilot", "droid", "gemini", "qwen"} {
+		all[agent] = [2]string{fmt.Sprintf("plugins/%s-%s-%s.tar.gz", r.Name, r.version, agent), r.Name + "/"}
 	}
-	return map[string][2]string{"claude": named("claude"), "gemini": named("gemini"), "opencode": {"plugins/opencode-" + r.Name + "-" + r.version + ".tgz", "package/"}}
+	return all
 }
 
 // writePlugins writes the plugins of agents, which the program makes.

@@ -74,7 +74,8 @@ stream_max_retries = 0
 [projects."{repo}"]
 trust_level = "trusted"
 `},
-			work: map[string]string{".codex/hooks.json": "{\n  \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"true\"}]}]}\n}"},
+			install: [][]string{{"plugin", "marketplace", "add", "{plugin}"}, {"plugin", "add", "git-checkpoint@git-checkpoint"}},
+			work:    map[string]string{".codex/hooks.json": "{\n  \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"true\"}]}]}\n}"},
 			on: func(args []string) []string {
 				return append([]string{"exec"}, append(args, "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust")...)
 			},
@@ -111,8 +112,9 @@ trust_level = "trusted"
 				"COPILOT_PROVIDER_BASE_URL={url}/v1", "COPILOT_PROVIDER_TYPE=openai", "COPILOT_PROVIDER_API_KEY=dummy", "COPILOT_MODEL=gpt-4.1",
 				"COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false", "COPILOT_HOME={home}/.copilot",
 			},
-			home: map[string]string{".copilot/config.json": `{"trustedFolders":["{repo}"]}`},
-			work: map[string]string{".github/hooks/other.json": `{"version":1,"hooks":{"agentStop":[{"type":"command","bash":"true"}]}}`},
+			home:    map[string]string{".copilot/config.json": `{"trustedFolders":["{repo}"]}`},
+			install: [][]string{{"plugin", "marketplace", "add", "{plugin}"}, {"plugin", "install", "git-checkpoint@git-checkpoint"}},
+			work:    map[string]string{".github/hooks/other.json": `{"version":1,"hooks":{"agentStop":[{"type":"command","bash":"true"}]}}`},
 			on: func(args []string) []string {
 				return append(append([]string{"--yolo", "--no-auto-update"}, args...), "-p")
 			},
@@ -125,15 +127,18 @@ trust_level = "trusted"
 			environ: []string{"OPENAI_API_KEY=dummy", "OPENAI_BASE_URL={url}/v1", "OPENAI_MODEL=scripted", "QWEN_TELEMETRY_ENABLED=false"},
 			home: map[string]string{".qwen/settings.json": `{"security":{"auth":{"selectedType":"openai"}},"general":{"enableAutoUpdate":false},
 				"privacy":{"usageStatisticsEnabled":false},"telemetry":{"enabled":false}}`},
-			work: map[string]string{".qwen/settings.json": "{\n  \"ui\": {\"hideTips\": true},\n  \"$version\": 4\n}\n"},
+			install: [][]string{{"extensions", "install", "{plugin}", "--consent"}},
+			work:    map[string]string{".qwen/settings.json": "{\n  \"ui\": {\"hideTips\": true},\n  \"$version\": 4\n}\n"},
 		},
 		{
 			name: "droid", program: "droid", mute: true,
 			first:   []string{"exec", "--auto", "high", "-m", "custom:scripted"},
+			next:    []string{"exec", "--auto", "high", "-m", "custom:scripted"},
 			environ: []string{"FACTORY_API_KEY=fk-dummy"},
 			home: map[string]string{".factory/settings.json": `{"customModels":[{"model":"scripted","displayName":"Scripted","baseUrl":"{url}/v1","apiKey":"dummy",
 				"provider":"generic-chat-completion-api","maxOutputTokens":8000}],"enableHooks":true}`},
-			work: map[string]string{".factory/settings.json": "{\n  \"hooks\": {}\n}\n"},
+			install: [][]string{{"plugin", "marketplace", "add", "{plugin}"}, {"plugin", "install", "git-checkpoint@opencode-git-checkpoint"}},
+			work:    map[string]string{".factory/settings.json": "{\n  \"hooks\": {}\n}\n"},
 		},
 		{
 			name: "kilo", program: "kilo", packages: "kilo-plugin", brief: true,
@@ -206,11 +211,11 @@ func TestAgentPlugins(t *testing.T) {
 			d.run("git", "config", "checkpoint.agent."+a.name+".enabled", "true")
 			d.prompt("make hello")
 			d.holds("hello.txt", "hello\n")
-			d.turns(1)
+			d.made(1)
 			d.run("git-checkpoint", "agent", "add", a.name, "-y")
 			d.prompt("alter the greeting")
 			d.holds("hello.txt", "changed\n")
-			d.turns(2)
+			d.made(2)
 			if said, _ := d.try("git-checkpoint", "doctor"); !strings.Contains(said, "has its plugin, and hooks in settings files, too") {
 				t.Errorf("doctor does not name the plugin:\n%s", said)
 			}
@@ -260,6 +265,16 @@ func (d *drive) plugin() {
 			words = append(words, strings.ReplaceAll(arg, "{plugin}", dir))
 		}
 		d.run(words...)
+	}
+}
+
+// made counts the steps, or, of an agent that sends no prompts, what the tools of this conversation did.
+func (d *drive) made(prompts int) {
+	d.t.Helper()
+	if !d.agent.mute {
+		d.turns(prompts)
+	} else if listed := d.run("git-checkpoint", "list", "--trigger", "tool", "--json"); strings.Count(listed, `"trigger":"tool"`) != 1 {
+		d.t.Fatalf("not one checkpoint of a tool:\n%s", listed)
 	}
 }
 
