@@ -9,6 +9,7 @@ import (
 
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/connect"
 )
 
@@ -29,7 +30,7 @@ func (a Agents) text(p *page) {
 		if st.LastEvent != nil {
 			last = p.view.Time(st.LastEvent.Time)
 		}
-		files := each(st.Hooks, func(h connect.Hooked) string { return a.Name(h.File) })
+		files := gather.List(st.Hooks, func(h connect.Hooked) string { return a.Name(h.File) })
 		t.Rows = append(t.Rows, []render.Cell{
 			cell(render.ID, st.Name), say(installed), say(strings.Join(files, ", ")),
 			cell(render.Dim, last), cell(render.Warning, notes(st)),
@@ -43,7 +44,7 @@ func (a Agents) text(p *page) {
 func notes(st connect.Standing) string {
 	switch {
 	case len(st.Warnings) > 0:
-		return strings.Join(each(st.Warnings, func(w connect.Warning) string { return w.Problem + " (" + w.Remedy + ")" }), "; ")
+		return strings.Join(gather.List(st.Warnings, func(w connect.Warning) string { return w.Problem + " (" + w.Remedy + ")" }), "; ")
 	case st.Enabled && len(st.Hooks) > 0 && st.LastEvent == nil:
 		return "connected, no prompt seen yet"
 	}

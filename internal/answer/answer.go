@@ -20,6 +20,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/storage/worktree"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Answer is the result of a command, in its two forms.
@@ -145,30 +146,21 @@ func cut[T any](p *page, list []T, most int) (shown []T, more int) {
 	return list[:most], len(list) - most
 }
 
-// each returns what f makes of each entry of a list, such as a row of a table.
-func each[T, R any](list []T, f func(T) R) []R {
-	made := make([]R, len(list))
-	for i, entry := range list {
-		made[i] = f(entry)
-	}
-	return made
-}
-
 // mentionsOf returns how checkpoints are mentioned.
 func mentionsOf(list []checkpoint.Labelled) []string {
-	return each(list, func(c checkpoint.Labelled) string { return c.Mention.String() })
+	return gather.List(list, func(c checkpoint.Labelled) string { return c.Mention.String() })
 }
 
 // paths writes a section with one path per row.
 func (p *page) paths(title string, role render.Role, list []checkpoint.Path) {
-	p.section(title, []render.Column{{Min: 20}}, each(list, func(path checkpoint.Path) []render.Cell {
+	p.section(title, []render.Column{{Min: 20}}, gather.List(list, func(path checkpoint.Path) []render.Cell {
 		return []render.Cell{cell(role, string(path))}
 	}))
 }
 
 // reasons writes a section with a path, and why it is listed, per row.
 func (p *page) reasons(title string, role render.Role, list [][2]string) {
-	p.section(title, []render.Column{{Min: 20}, {Min: 20}}, each(list, func(row [2]string) []render.Cell {
+	p.section(title, []render.Column{{Min: 20}, {Min: 20}}, gather.List(list, func(row [2]string) []render.Cell {
 		return []render.Cell{cell(role, row[0]), say(row[1])}
 	}))
 }
@@ -176,7 +168,7 @@ func (p *page) reasons(title string, role render.Role, list [][2]string) {
 // oneLineEach names the paths of rows, in their second column, as worktree.OneLineEach does. changed is for a database
 // that itself stays.
 func oneLineEach(rows [][]render.Cell, changed render.Cell) (out [][]render.Cell) {
-	paths := each(rows, func(row []render.Cell) string { return row[1].Text() })
+	paths := gather.List(rows, func(row []render.Cell) string { return row[1].Text() })
 	for i, name := range worktree.OneLineEach(paths) {
 		if name != paths[i] && worktree.DatabaseOf(paths[i]) != "" {
 			rows[i][0] = changed

@@ -13,6 +13,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/attempt"
 	"git-checkpoint/internal/verb/rollback"
 )
@@ -95,7 +96,7 @@ func (a Attempts) text(p *page) {
 			{Title: "Attempt"}, {Title: "Current", Min: 10}, {Title: "Steps", Align: render.Right}, {Title: "Agent"}, {Title: "Unlanded", Align: render.Right}, {Title: "Worktree", Min: 24}, {Title: "From", Min: 8}, {Title: "Session", Min: 8},
 		}
 	}
-	p.table(columns, each(a.All, func(one attempt.Attempt) []render.Cell {
+	p.table(columns, gather.List(a.All, func(one attempt.Attempt) []render.Cell {
 		// A fork that was interrupted has a worktree without a checkpoint. The user can only remove
 		// it.
 		current, where := "", say(one.Worktree)
@@ -115,7 +116,7 @@ func (a Attempts) text(p *page) {
 			"Steps": say(strconv.Itoa(one.Steps)), "Current": cell(render.ID, current), "Agent": say(one.Agent),
 			"Unlanded": say(when(one.Unlanded > 0, strconv.Itoa(one.Unlanded))), "Back": say(one.Back), "Worktree": where,
 		}
-		return each(columns, func(c render.Column) render.Cell { return cells[c.Title] })
+		return gather.List(columns, func(c render.Column) render.Cell { return cells[c.Title] })
 	}))
 	for _, one := range a.All {
 		if p.view.Layout == render.Aligned && one.Worktree == "" && one.Back != "" {
@@ -140,7 +141,7 @@ type ToInclude struct{ Files []attempt.IncludedFile }
 // text writes a table.
 func (a ToInclude) text(p *page) {
 	const most = 20
-	p.section("Ignored files to copy", []render.Column{{Min: 20}, {Align: render.Right}}, each(a.Files[:min(most, len(a.Files))], func(f attempt.IncludedFile) []render.Cell {
+	p.section("Ignored files to copy", []render.Column{{Min: 20}, {Align: render.Right}}, gather.List(a.Files[:min(most, len(a.Files))], func(f attempt.IncludedFile) []render.Cell {
 		return []render.Cell{say(f.Path), say(render.Size(f.Size))}
 	}))
 	if more := len(a.Files) - most; more > 0 {
@@ -193,7 +194,7 @@ func (a Removal) text(p *page) {
 		field{"Stays", cell(render.ID, stays)},
 	)
 	p.paths("Ignored files, which are in no checkpoint and will be lost", render.Removed, r.Ignored)
-	p.reasons("What no checkpoint can hold, and will be lost", render.Removed, each(r.Lost, func(l attempt.Lost) [2]string { return [2]string{string(l.Path), l.Reason} }))
+	p.reasons("What no checkpoint can hold, and will be lost", render.Removed, gather.List(r.Lost, func(l attempt.Lost) [2]string { return [2]string{string(l.Path), l.Reason} }))
 }
 
 // RemovedAttempt is the result of fork --remove.
@@ -225,7 +226,7 @@ func (a SideBySide) text(p *page) {
 		columns = append(columns, render.Column{Title: "Exit code", Align: render.Right})
 	}
 	columns = append(columns, render.Column{Title: "Age"}, render.Column{Title: "Message", Min: 12})
-	rows := each(a.Found.Rows, func(r attempt.Compared) []render.Cell { return a.row(p, r) })
+	rows := gather.List(a.Found.Rows, func(r attempt.Compared) []render.Cell { return a.row(p, r) })
 	if p.view.Layout == render.Aligned {
 		a.writeHeading(p, rows)
 	}

@@ -7,6 +7,7 @@ import (
 	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/blame"
 )
 
@@ -21,7 +22,7 @@ const messageWidth = 32
 // older than any checkpoint.
 func (a Blamed) text(p *page) {
 	columns := []render.Column{{}, {Min: 12}, {}, {}, {Align: render.Right}, {Min: 40, Tabs: true}}
-	p.table(columns, each(a.Lines, func(l blame.Line) []render.Cell {
+	p.table(columns, gather.List(a.Lines, func(l blame.Line) []render.Cell {
 		// A line that is older than all checkpoints has only a commit.
 		from := cell(render.ID, cmp.Or(l.Ref, p.short(l.Label)))
 		if l.Label == "" && l.Commit != "" {

@@ -7,6 +7,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/inspect"
 )
 
@@ -35,10 +36,10 @@ func (a Compared) text(p *page) {
 	p.outputChanges(d.Outputs)
 	p.files(fmt.Sprintf("Files (%d changed)", len(d.Files)), d.Files)
 	p.moved(d.Repositories)
-	p.section("Checkpoints between", []render.Column{{}}, each(d.Checkpoints, func(c checkpoint.Labelled) []render.Cell {
+	p.section("Checkpoints between", []render.Column{{}}, gather.List(d.Checkpoints, func(c checkpoint.Labelled) []render.Cell {
 		return []render.Cell{p.called(c)}
 	}))
-	p.section("Commits between", []render.Column{{}, {Min: 20}}, each(d.Commits, func(c inspect.CommitLine) []render.Cell {
+	p.section("Commits between", []render.Column{{}, {Min: 20}}, gather.List(d.Commits, func(c inspect.CommitLine) []render.Cell {
 		return []render.Cell{cell(render.ID, p.view.OID(c.OID)), brief(c.Subject)}
 	}))
 }
@@ -46,7 +47,7 @@ func (a Compared) text(p *page) {
 // moved writes the submodules and nested repositories that changed. What is in them is not part of
 // a checkpoint.
 func (p *page) moved(repositories []inspect.Moved) {
-	p.section("Repositories inside (not captured)", []render.Column{{Min: 20}, {}}, each(repositories, func(m inspect.Moved) []render.Cell {
+	p.section("Repositories inside (not captured)", []render.Column{{Min: 20}, {}}, gather.List(repositories, func(m inspect.Moved) []render.Cell {
 		what := "files in it changed"
 		if m.Head {
 			what = "it is at another commit" + when(m.Files, ", and files in it changed")
@@ -60,10 +61,7 @@ func (p *page) moved(repositories []inspect.Moved) {
 func (p *page) stateChanges(changes []inspect.StateChange) {
 	var rows [][]render.Cell
 	// moved has the paths from which an object was moved; their removals are not shown again.
-	moved := map[string]bool{}
-	for _, c := range changes {
-		moved[c.MovedFrom] = true
-	}
+	moved := gather.Set(changes, func(c inspect.StateChange) string { return c.MovedFrom })
 	for _, c := range changes {
 		switch {
 		case c.MovedFrom != "":
@@ -105,7 +103,7 @@ func cutLast(text, at string) (before, after string) {
 
 // outputChanges writes the outputs that differ, with their lengths.
 func (p *page) outputChanges(changes []record.OutputChange) {
-	p.section("Outputs", []render.Column{{Min: 12}, {}, {}}, each(changes, func(c record.OutputChange) []render.Cell {
+	p.section("Outputs", []render.Column{{Min: 12}, {}, {}}, gather.List(changes, func(c record.OutputChange) []render.Cell {
 		before, after := length(c.OldLines, c.OldEntries), length(c.NewLines, c.NewEntries)
 		role, length := render.Normal, before+" → "+after
 		switch c.Op {
@@ -134,7 +132,7 @@ func (p *page) files(title string, changes []checkpoint.FileChange) {
 // firstFiles is files with a limit on the number of files.
 func (p *page) firstFiles(title string, changes []checkpoint.FileChange, most int) {
 	shown, more := cut(p, changes, most)
-	p.cutSection(title, []render.Column{{}, {Min: 20}}, oneLineEach(each(shown, func(c checkpoint.FileChange) []render.Cell {
+	p.cutSection(title, []render.Column{{}, {Min: 20}}, oneLineEach(gather.List(shown, func(c checkpoint.FileChange) []render.Cell {
 		return fileRow(c.Op, string(c.Path))
 	}), say("M")), 0)
 	if more > 0 {

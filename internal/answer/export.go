@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/interop"
 	"git-checkpoint/internal/verb/transfer"
 )
@@ -50,7 +51,7 @@ func (a ImportedLayout) text(p *page) {
 // documents lists the documents of a dry run: what happens to each, and the commit that has its
 // files.
 func (p *page) documents(list []transfer.Imported) {
-	rows := each(list, func(d transfer.Imported) []render.Cell {
+	rows := gather.List(list, func(d transfer.Imported) []render.Cell {
 		files := "without files"
 		if d.Commit != "" {
 			files = "files of " + d.Commit.Short()
@@ -71,7 +72,7 @@ func (a ExportedLayout) text(p *page) {
 	p.done("Exported: "+d.To, "")
 	p.line(plain(render.Count(len(d.Sessions), "session", "sessions") + ", " + render.Count(d.Checkpoints, "checkpoint", "checkpoints") +
 		" | " + d.Format + ", " + render.Count(len(d.Files), "file", "files")))
-	p.section("What the layout cannot hold", []render.Column{{}, {Min: 12}, {Min: 20}}, each(d.LeftOut, func(l interop.LeftOut) []render.Cell {
+	p.section("What the layout cannot hold", []render.Column{{}, {Min: 12}, {Min: 20}}, gather.List(d.LeftOut, func(l interop.LeftOut) []render.Cell {
 		return []render.Cell{cell(render.Dim, l.Session), cell(render.ID, l.Checkpoint), say(l.What)}
 	}))
 }

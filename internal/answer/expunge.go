@@ -6,6 +6,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/expunge"
 )
 
@@ -44,7 +45,7 @@ func (a ToExpunge) text(p *page) {
 // rewritten lists checkpoints with what they contain. Those that come after one of them are
 // rewritten too.
 func (p *page) rewritten(some []expunge.Rewritten) {
-	rows := each(some, func(c expunge.Rewritten) []render.Cell {
+	rows := gather.List(some, func(c expunge.Rewritten) []render.Cell {
 		holds := cmp.Or(strings.Join(c.Holds, ", "), "it follows one that holds it")
 		return []render.Cell{p.called(checkpoint.Labelled{Label: c.Label, Mention: c.Mention}), cell(render.Dim, string(c.Session)), say(holds)}
 	})

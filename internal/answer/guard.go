@@ -10,6 +10,7 @@ import (
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Guarded is the answer of guard and guard check.
@@ -44,7 +45,7 @@ func (a Guarded) text(p *page) {
 	}
 	shown := slices.DeleteFunc(slices.Clone(a.Found.Secrets), func(s clearance.Secret) bool { return s.Public && !a.Verbose })
 	p.table([]render.Column{{Title: "File", Min: 12}, {Title: "Lines", Min: 5}, {Title: "Looks like", Min: 14}, {Title: "Checkpoint", Min: 10}, {Title: "Allowed", Min: 8}},
-		each(byFile(shown), secretRow))
+		gather.List(byFile(shown), secretRow))
 	if len(shown) > 0 {
 		p.line(plain(counts(shown) + when(len(allowed) > 0, fmt.Sprintf(", %d allowed", len(allowed)))))
 	}
@@ -119,7 +120,7 @@ func targetOf(s clearance.Secret) string {
 // rows writes the table of all secrets.
 func (a Guarded) rows(p *page) {
 	columns := []render.Column{{Title: "Where"}, {Title: "Looks like"}, {Title: "Rule"}, {Title: "Checkpoint"}, {Title: "Allowed"}}
-	p.table(columns, each(a.Found.Secrets, func(s clearance.Secret) []render.Cell {
+	p.table(columns, gather.List(a.Found.Secrets, func(s clearance.Secret) []render.Cell {
 		where := fileOf(s)
 		if s.Line > 0 {
 			where = fmt.Sprintf("%s:%d", where, s.Line)
@@ -154,7 +155,7 @@ type Rules []clearance.Rule
 // text writes the table of rules.
 func (a Rules) text(p *page) {
 	columns := []render.Column{{Title: "Rule"}, {Title: "Looks like", Min: 10}, {Title: "Described by", Min: 10}}
-	p.table(columns, each(a, func(r clearance.Rule) []render.Cell {
+	p.table(columns, gather.List(a, func(r clearance.Rule) []render.Cell {
 		return []render.Cell{cell(render.ID, r.ID), say(r.What), cell(render.Dim, r.Source)}
 	}))
 }

@@ -8,6 +8,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/inspect"
 	"git-checkpoint/internal/verb/repair"
 )
@@ -22,7 +23,7 @@ func (a Audit) text(p *page) {
 		if p.view.Layout == render.Tabbed {
 			columns[0].Title = "Time"
 		}
-		p.table(columns, each(a, func(e inspect.HistoryLine) []render.Cell {
+		p.table(columns, gather.List(a, func(e inspect.HistoryLine) []render.Cell {
 			return []render.Cell{say(p.view.Age(e.Time.Time)), say(happened(e)), say(e.What), say(cmp.Or(e.Reason, e.Status)), cell(render.Hint, e.Next)}
 		}))
 		return
@@ -36,7 +37,7 @@ func (a Audit) text(p *page) {
 	}
 	called := p.labelled(labels)
 	columns := []render.Column{{Title: "Time"}, {Title: "Event"}, {Title: "Checkpoint"}, {Title: "Actor", Min: 8}, {Title: "Reason", Min: 12}, {Title: "Commit"}}
-	p.table(columns, each(a, func(e inspect.HistoryLine) []render.Cell {
+	p.table(columns, gather.List(a, func(e inspect.HistoryLine) []render.Cell {
 		return []render.Cell{
 			say(p.view.Time(e.Time.Time)), say(happened(e)), cell(render.ID, subject(e, called)),
 			say(p.person(e.Actor)), say(cmp.Or(e.Reason, e.Status)), cell(render.Dim, p.view.OID(e.OID)),
@@ -84,7 +85,7 @@ func subject(e inspect.HistoryLine, called func(name.ID) string) string {
 	}
 	// A prune names all checkpoints that it removed. Other events without a checkpoint give an
 	// empty text.
-	return strings.Join(each(e.Pruned, called), ", ")
+	return strings.Join(gather.List(e.Pruned, called), ", ")
 }
 
 // Verified is the answer of history --verify.

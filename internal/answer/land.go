@@ -6,6 +6,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/land"
 )
 
@@ -28,7 +29,7 @@ func (a ToLand) text(p *page) {
 		field{"Line", say(leaves(r))},
 	)
 	title := "Commits (" + strconv.Itoa(len(r.Commits)) + "): step, files, subject"
-	p.section(title, []render.Column{{}, {Align: render.Right}, {Min: 20}}, each(r.Commits, func(c land.Commit) []render.Cell {
+	p.section(title, []render.Column{{}, {Align: render.Right}, {Min: 20}}, gather.List(r.Commits, func(c land.Commit) []render.Cell {
 		return []render.Cell{cell(render.ID, p.name(checkpoint.Labelled{Label: c.Label, Mention: checkpoint.Mention{Name: c.Called}})), say(strconv.Itoa(c.Files)), brief(c.Subject)}
 	}))
 	p.paths("Files that git did not track until now", render.Normal, r.Untracked)
@@ -79,7 +80,7 @@ func leaves(r *land.Answer) string {
 	if len(r.LeftOut) == 0 {
 		return ""
 	}
-	return "leaves " + strings.Join(each(r.LeftOut, checkpoint.Head.About), ", ") + " out"
+	return "leaves " + strings.Join(gather.List(r.LeftOut, checkpoint.Head.About), ", ") + " out"
 }
 
 // unlanded names the steps that make no commit, and tells why. It is empty if there are none.

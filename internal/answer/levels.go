@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/rollback"
 )
 
@@ -25,7 +26,7 @@ func (a Levels) text(p *page) {
 	if !p.view.Verbose { // the first columns tell the rows apart
 		columns = []render.Column{{Title: "List"}, {Title: "#", Align: render.Right}, {Title: "Rollback", Min: 36}, {Title: "Files", Align: render.Right}, {Title: "Goes to", Min: 8}, {Title: "Time", Min: 8}}
 	}
-	p.table(columns, each(all, func(l rollback.UndoLevel) []render.Cell {
+	p.table(columns, gather.List(all, func(l rollback.UndoLevel) []render.Cell {
 		// The number is unknown for a partial rollback, and if a checkpoint was pruned or is
 		// damaged.
 		files := "?"
@@ -73,7 +74,7 @@ func (p *page) nextUndoRedo(r *rollback.Answer) {
 // meanwhile warns about events of other worktrees since then, which an undo may affect. It comes
 // first in a plan.
 func (p *page) meanwhile(events []rollback.Meanwhile) {
-	p.section("Since then, in other worktrees", []render.Column{{}, {}, {Min: 20}}, each(events, func(m rollback.Meanwhile) []render.Cell {
+	p.section("Since then, in other worktrees", []render.Column{{}, {}, {Min: 20}}, gather.List(events, func(m rollback.Meanwhile) []render.Cell {
 		return []render.Cell{cell(render.Warning, "worktree "+m.Worktree), say(p.view.Time(m.Time.Time)), say(cmp.Or(when(p.view.Verbose, m.What), m.Said))}
 	}))
 }

@@ -11,6 +11,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/inspect"
 )
 
@@ -26,7 +27,7 @@ type Listed struct {
 }
 
 func (a Listed) shows() any {
-	return each(a.Sessions, func(l inspect.Listing) []inspect.Item { return l.Items })
+	return gather.List(a.Sessions, func(l inspect.Listing) []inspect.Item { return l.Items })
 }
 
 // text writes each session's name and topic and the table of its checkpoints.
@@ -110,7 +111,7 @@ func (p *page) items(items []inspect.Item, usage bool) {
 	if usage {
 		titles = append(titles, "Tokens", "Price")
 	}
-	p.table(each(titles, func(title string) render.Column { return render.Column{Title: title} }), each(newestFirst(items), func(item inspect.Item) []render.Cell {
+	p.table(gather.List(titles, func(title string) render.Column { return render.Column{Title: title} }), gather.List(newestFirst(items), func(item inspect.Item) []render.Cell {
 		role := render.ID
 		if item.Discarded {
 			role = render.Dim

@@ -13,6 +13,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/inspect"
 )
 
@@ -27,8 +28,8 @@ func Choices(items []inspect.Item, v render.View) (ids, keys, lines []string) {
 	}
 	var text strings.Builder
 	_ = v.Table(&text, t) // all at once, so that the lines are aligned with each other; a Builder takes everything
-	ids = each(items, func(i inspect.Item) string { return string(i.ID) })
-	keys = each(items, func(i inspect.Item) string { return render.Escape(typed(i)) })
+	ids = gather.List(items, func(i inspect.Item) string { return string(i.ID) })
+	keys = gather.List(items, func(i inspect.Item) string { return render.Escape(typed(i)) })
 	return ids, keys, strings.Split(text.String(), "\n")[:len(items)]
 }
 
@@ -118,10 +119,7 @@ func peopleTable(v render.View, items []inspect.Item) (shared []string, t render
 		t.Columns[0].Min = 1 // cut the name; the age is short already
 	}
 	for _, c := range optionalColumns() {
-		column := make([][]render.Cell, len(items))
-		for i, item := range items {
-			column[i] = []render.Cell{c.cell(item)}
-		}
+		column := gather.List(items, func(item inspect.Item) []render.Cell { return []render.Cell{c.cell(item)} })
 		// Leave out a column without any text, and one whose common text was said above the table.
 		if text, alike := common(column); alike && (text == "" || c.same != nil) {
 			if text != "" {

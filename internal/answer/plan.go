@@ -12,6 +12,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/inspect"
 	"git-checkpoint/internal/verb/rollback"
 )
@@ -72,7 +73,7 @@ func (a Planned) text(p *page) {
 	p.indexPaths(r)
 	p.atRisk(r)
 	p.paths("Left alone", render.Dim, r.Plan.Skipped)
-	unignored := p.enumeration(each(r.Plan.Unignored, func(u snapshot.Unignored) string {
+	unignored := p.enumeration(gather.List(r.Plan.Unignored, func(u snapshot.Unignored) string {
 		return string(u.Path) + when(u.Files > 0, " ("+render.Count(u.Files, "file", "files")+")")
 	}))
 	if unignored != "" {
@@ -84,7 +85,7 @@ func (a Planned) text(p *page) {
 
 // atRisk lists what a plan cannot bring back exactly.
 func (p *page) atRisk(r *rollback.Answer) {
-	p.reasons("At risk", render.Warning, each(r.Plan.Risk, func(risk rollback.Risk) [2]string { return [2]string{string(risk.Path), risk.Reason} }))
+	p.reasons("At risk", render.Warning, gather.List(r.Plan.Risk, func(risk rollback.Risk) [2]string { return [2]string{string(risk.Path), risk.Reason} }))
 }
 
 // heading says where a plan goes, and what becomes of the state.
@@ -98,7 +99,7 @@ func (p *page) heading(r *rollback.Answer) (heading []field, state render.Cell) 
 		heading = []field{{"Promotes", render.Cell{plain(from.Attempt + ": "), {Role: render.ID, Text: from.Mention.Name}, plain(strings.TrimPrefix(from.Mention.String(), from.Mention.Name) + " of " + string(from.Session) + ", into session " + string(r.Session))}}}
 	}
 	if len(r.Levels) > 0 {
-		heading = []field{{map[string]string{"undo": "Undo", "redo": "Redo"}[r.Levels[0].List], say(p.enumeration(each(r.Levels, func(l rollback.UndoLevel) string { return l.Said })))}, {"Goes to", place}}
+		heading = []field{{map[string]string{"undo": "Undo", "redo": "Redo"}[r.Levels[0].List], say(p.enumeration(gather.List(r.Levels, func(l rollback.UndoLevel) string { return l.Said })))}, {"Goes to", place}}
 	}
 	if landings(r) {
 		heading[len(heading)-1], state = field{"Worktree", say(when(len(r.Plan.Write)+len(r.Plan.Delete)+len(r.Plan.Mode) == 0, "does not change"))}, nil
@@ -121,7 +122,7 @@ const leavesListed = 5
 // leaves names the checkpoints that are left behind, one with its message, more by their numbers, and counts them.
 // Both texts are empty if there are none.
 func (p *page) leaves(r *rollback.Answer) (text, count string) {
-	named := each(r.Leaves, func(m checkpoint.Mention) string { return m.Name })
+	named := gather.List(r.Leaves, func(m checkpoint.Mention) string { return m.Name })
 	step := func(name string) (n int) {
 		_, _ = fmt.Sscanf(name, "%d", &n) // 0 for a name that is no number
 		return n
@@ -140,7 +141,7 @@ func (p *page) leaves(r *rollback.Answer) (text, count string) {
 		text, count = named[0]+" to "+named[last], " ("+render.Count(steps, "step", "steps")+")"
 	} else {
 		shown, more := cut(p, r.Leaves, leavesListed)
-		text = strings.Join(each(shown, checkpoint.Mention.String), ", ") + when(more > 0, ", … and "+strconv.Itoa(more)+" more")
+		text = strings.Join(gather.List(shown, checkpoint.Mention.String), ", ") + when(more > 0, ", … and "+strconv.Itoa(more)+" more")
 	}
 	return text, count + when(r.Prompts > 0, " ("+render.Count(r.Prompts, "prompt", "prompts")+")")
 }
@@ -196,7 +197,7 @@ func (p *page) othersWork(r *rollback.Answer) {
 
 // notBroughtBack names what the checkpoint left out, and whether it has changed since.
 func (p *page) notBroughtBack(r *rollback.Answer) {
-	list := p.enumeration(each(r.NotBroughtBack, func(l inspect.LeftOut) string {
+	list := p.enumeration(gather.List(r.NotBroughtBack, func(l inspect.LeftOut) string {
 		return string(l.Path) + " (" + l.Reason + when(l.Changed, "; changed since") + when(l.Deleted, "; deleted since") + ")"
 	}))
 	if list != "" {
@@ -221,10 +222,7 @@ const notSaved = "not saved yet"
 func (p *page) plannedFiles(r *rollback.Answer) {
 	// The safety checkpoint will capture unsaved files as well, but the user may not expect that
 	// they change.
-	unsaved := map[checkpoint.Path]bool{}
-	for _, path := range r.Plan.Unsaved {
-		unsaved[path] = true
-	}
+	unsaved := gather.SetOf(r.Plan.Unsaved)
 	var saved, replaced []checkpoint.Path
 	for _, path := range r.Plan.Write {
 		if unsaved[path] {

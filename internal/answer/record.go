@@ -9,6 +9,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
 	"git-checkpoint/internal/verb/rollback"
@@ -21,7 +22,7 @@ func (p *page) members(title string, document json.RawMessage) {
 	if json.Unmarshal(document, &values) != nil {
 		return
 	}
-	p.section(title, []render.Column{{Min: 8}, {Min: 20}}, each(slices.Sorted(maps.Keys(values)), func(key string) []render.Cell {
+	p.section(title, []render.Column{{Min: 8}, {Min: 20}}, gather.List(slices.Sorted(maps.Keys(values)), func(key string) []render.Cell {
 		return []render.Cell{say(key), say(jsonText(values[key]))}
 	}))
 }
@@ -40,7 +41,7 @@ func jsonText(value json.RawMessage) string {
 func (p *page) outputs(d *checkpoint.Detail) {
 	outputs := d.Record.Outputs
 	agent, _ := d.Record.Agent()
-	rows := each(slices.Sorted(maps.Keys(outputs)), func(key string) []render.Cell {
+	rows := gather.List(slices.Sorted(maps.Keys(outputs)), func(key string) []render.Cell {
 		o := outputs[key]
 		// The source of a transcript is a file of the agent that has grown since, so name the
 		// command that shows these lines.
@@ -64,7 +65,7 @@ func (p *page) captured(d *checkpoint.Detail, since *inspect.Since) {
 		op    string
 		paths []record.Path
 	}{{"added", files.Created}, {"modified", files.Modified}, {"deleted", files.Deleted}} {
-		rows = append(rows, each(changed.paths, func(path record.Path) []render.Cell {
+		rows = append(rows, gather.List(changed.paths, func(path record.Path) []render.Cell {
 			row := fileRow(changed.op, string(path))
 			if since == nil {
 				return row
@@ -80,11 +81,11 @@ func (p *page) captured(d *checkpoint.Detail, since *inspect.Since) {
 	}
 	p.section(fmt.Sprintf("Files (%d changed)", files.Total()), columns, rows)
 	// Skipped files are not in the checkpoint, so a rollback will leave them as they are.
-	p.reasons("Not captured", render.Warning, each(snapshot.Skipped, func(s record.Skipped) [2]string {
+	p.reasons("Not captured", render.Warning, gather.List(snapshot.Skipped, func(s record.Skipped) [2]string {
 		return [2]string{string(s.Path), s.Reason + when(s.Size > 0, ", "+render.Size(s.Size))}
 	}))
 	// These are in the checkpoint, but a restore may give other bytes.
-	p.reasons("At risk", render.Warning, each(snapshot.AtRisk, func(r record.AtRisk) [2]string { return [2]string{string(r.Path), r.Reason} }))
+	p.reasons("At risk", render.Warning, gather.List(snapshot.AtRisk, func(r record.AtRisk) [2]string { return [2]string{string(r.Path), r.Reason} }))
 }
 
 // byOthers writes which files of an agent's checkpoint, or of its whole turn, the agent is not known to have made.

@@ -9,6 +9,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/resume"
 )
 
@@ -98,7 +99,7 @@ func (p *page) beforeQuestion(r *resume.Answer) {
 
 // titled returns work items with their titles. Items without a title stay as they are.
 func titled(items []json.RawMessage, r *resume.Answer) []json.RawMessage {
-	return each(items, func(item json.RawMessage) json.RawMessage {
+	return gather.List(items, func(item json.RawMessage) json.RawMessage {
 		title, ok := r.Titles[resume.Plain(item)].(string)
 		if !ok {
 			return item
@@ -192,5 +193,5 @@ func (p *page) completed(r *resume.Answer) {
 }
 
 func valueRows(values []json.RawMessage) [][]render.Cell {
-	return each(values, func(v json.RawMessage) []render.Cell { return []render.Cell{brief(resume.Plain(v))} })
+	return gather.List(values, func(v json.RawMessage) []render.Cell { return []render.Cell{brief(resume.Plain(v))} })
 }

@@ -10,6 +10,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/retain"
 )
 
@@ -22,7 +23,7 @@ func (a Marked) text(p *page) {
 	if slices.ContainsFunc(a, func(m retain.Marked) bool { return m.Pinned }) {
 		verb = "Pinned: "
 	}
-	p.done(verb+strings.Join(each(a, func(m retain.Marked) string { return m.Mention.String() }), ", "), "")
+	p.done(verb+strings.Join(gather.List(a, func(m retain.Marked) string { return m.Mention.String() }), ", "), "")
 }
 
 // Described is the answer of describe.
@@ -68,8 +69,8 @@ func (a Pruned) text(p *page) {
 	if r.Others > 0 {
 		p.line(dim("Only session " + string(r.Only) + "; --all also looks at " + render.Count(r.Others, "other session", "other sessions")))
 	}
-	p.section("These can no longer be undone or redone", []render.Column{{}, {}, {Min: 20}}, each(r.Levels, func(l retain.LostLevel) []render.Cell {
-		return []render.Cell{cell(render.Warning, l.List), say(p.view.Time(l.Time.Time)), say(strings.Join(each(strings.Fields(l.What), p.short), " "))}
+	p.section("These can no longer be undone or redone", []render.Column{{}, {}, {Min: 20}}, gather.List(r.Levels, func(l retain.LostLevel) []render.Cell {
+		return []render.Cell{cell(render.Warning, l.List), say(p.view.Time(l.Time.Time)), say(strings.Join(gather.List(strings.Fields(l.What), p.short), " "))}
 	}))
 	for _, o := range r.Over {
 		p.judged("Session "+string(o.Session)+" holds "+render.Size(o.Bytes)+", more than "+o.Setting+" ("+render.Size(o.Budget)+"), because these stay", o.Stay)
@@ -122,7 +123,7 @@ func freed(r *retain.PruneAnswer) string {
 
 // judged lists checkpoints with the reason why they are pruned or kept.
 func (p *page) judged(title string, list []retain.Judged) {
-	rows := each(list, func(j retain.Judged) []render.Cell {
+	rows := gather.List(list, func(j retain.Judged) []render.Cell {
 		if !p.view.Verbose {
 			return []render.Cell{mention(j.Mention), say(j.Reason), cell(render.Dim, string(j.Session)), cell(render.Dim, p.view.OID(j.Commit))}
 		}
@@ -143,7 +144,7 @@ func (p *page) prunedByRule(n int) {
 // expired names the sessions that were removed because of their age.
 func (p *page) expired(sessions []name.Session) {
 	if len(sessions) > 0 {
-		called := each(sessions, func(s name.Session) string { return string(s) })
+		called := gather.List(sessions, func(s name.Session) string { return string(s) })
 		p.line(plain("Removed: " + render.Count(len(sessions), "job that was due", "jobs that were due") + " (checkpoint.autoPrune=false keeps them): " + strings.Join(called, ", ")))
 	}
 }
@@ -220,7 +221,7 @@ func (a RefsToDelete) text(p *page) {
 
 // removed lists checkpoints, shortened for people.
 func (p *page) removed(gone []checkpoint.Labelled) {
-	rows := each(gone, func(c checkpoint.Labelled) []render.Cell {
+	rows := gather.List(gone, func(c checkpoint.Labelled) []render.Cell {
 		said := brief(cmp.Or(c.Mention.Message, c.Mention.Files))
 		if p.view.Verbose {
 			return []render.Cell{cell(render.ID, c.Label), cell(render.Dim, string(c.ID)), said}

@@ -10,6 +10,7 @@ import (
 	"git-checkpoint/internal/core/threeway"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/revert"
 	"git-checkpoint/internal/verb/rollback"
 )
@@ -29,7 +30,7 @@ func (p *page) plannedRevert(r *rollback.Answer) {
 	})
 	p.reverted("Conflicts", render.Error, r, func(f rollback.RevertedFile) bool { return f.How == threeway.Conflict })
 	p.paths("Conflicts in the state", render.Error, name.All[checkpoint.Path](r.StateConflicts))
-	p.section("Left as it is: not by these steps", []render.Column{{Min: 20}, {}}, each(r.Left, func(l rollback.LeftOfStep) []render.Cell {
+	p.section("Left as it is: not by these steps", []render.Column{{Min: 20}, {}}, gather.List(r.Left, func(l rollback.LeftOfStep) []render.Cell {
 		return []render.Cell{cell(render.Dim, string(l.Path)), cell(render.Dim, l.By)}
 	}))
 	p.atRisk(r)
@@ -44,7 +45,7 @@ func (p *page) plannedRevert(r *rollback.Answer) {
 // takenBack names the steps whose work is taken back.
 func (p *page) takenBack(r *rollback.Answer) string {
 	steps := slices.DeleteFunc(slices.Clone(r.Steps), func(s rollback.RevertedStep) bool { return s.Spent })
-	return p.enumeration(slices.Compact(each(steps, func(s rollback.RevertedStep) string {
+	return p.enumeration(slices.Compact(gather.List(steps, func(s rollback.RevertedStep) string {
 		return s.Turn.String() + when(s.Session != r.Session, " of "+string(s.Session))
 	})))
 }
@@ -65,7 +66,7 @@ func (p *page) reverted(title string, role render.Role, r *rollback.Answer, in f
 		}
 		with := ""
 		if len(f.With) > 0 {
-			with = "with " + strings.Join(each(f.With, func(who string) string { return when(who == revert.Outside, "changes from ") + who }), ", ")
+			with = "with " + strings.Join(gather.List(f.With, func(who string) string { return when(who == revert.Outside, "changes from ") + who }), ", ")
 		}
 		rows = append(rows, []render.Cell{cell(role, string(f.Path)), say(verb), cell(render.Dim, with)})
 	}

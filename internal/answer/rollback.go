@@ -11,6 +11,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/continuation"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/rollback"
@@ -86,7 +87,7 @@ func (a Undone) text(p *page) {
 		if a.Redo {
 			did = " Landed again: "
 		}
-		p.line(render.Span{Role: render.Success, Text: "✓"}, plain(did+p.enumeration(each(a.Done.Levels, func(l rollback.UndoLevel) string { return l.Said }))))
+		p.line(render.Span{Role: render.Success, Text: "✓"}, plain(did+p.enumeration(gather.List(a.Done.Levels, func(l rollback.UndoLevel) string { return l.Said }))))
 		p.line(plain("Branch: " + branchDone(a.Done, p.view)))
 	} else {
 		verb := undone
@@ -131,7 +132,7 @@ func (p *page) wentTo(verb string, r *rollback.Answer) {
 	if r.Branch.Moved || r.Branch.CommitsLeft > 0 {
 		p.line(plain("Branch: " + branchDone(r, p.view)))
 	}
-	if changed := p.enumeration(each(r.ChangedSince, func(path checkpoint.Path) string { return string(path) })); changed != "" {
+	if changed := p.enumeration(gather.List(r.ChangedSince, func(path checkpoint.Path) string { return string(path) })); changed != "" {
 		p.line(plain("Changed since the plan was shown, and kept in the safety checkpoint: " + changed))
 	}
 	p.pending(r.Pending)

@@ -7,6 +7,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/session"
 )
 
@@ -26,7 +27,7 @@ func (a Session) text(p *page) {
 		field{"Updated", say(p.view.Time(m.UpdatedAt.Time))},
 	)
 	labels := map[name.ID]string{} // the rollback events have ids only
-	p.section("Checkpoints", []render.Column{{}, {}, {}, {Min: 12}}, each(m.Checkpoints, func(c session.ManifestEntry) []render.Cell {
+	p.section("Checkpoints", []render.Column{{}, {}, {}, {Min: 12}}, gather.List(m.Checkpoints, func(c session.ManifestEntry) []render.Cell {
 		labels[c.ID] = c.Label
 		last := cell(render.Dim, string(c.ID))
 		if !p.view.Verbose {
@@ -38,7 +39,7 @@ func (a Session) text(p *page) {
 		}
 	}))
 	called := p.labelled(labels)
-	p.section("Rollbacks", []render.Column{{}, {}, {Min: 12}}, each(m.RollbackHistory, func(r session.RollbackRecord) []render.Cell {
+	p.section("Rollbacks", []render.Column{{}, {}, {Min: 12}}, gather.List(m.RollbackHistory, func(r session.RollbackRecord) []render.Cell {
 		return []render.Cell{say(p.view.Time(r.Time.Time)), say(called(r.From) + " → " + called(r.To)), say(r.Reason)}
 	}))
 }

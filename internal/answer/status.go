@@ -10,6 +10,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/inspect"
 	"git-checkpoint/internal/verb/travel"
 )
@@ -109,7 +110,7 @@ const statusFiles = 5
 // elsewhere names the heads of other lines: at most three, and a count.
 func (p *page) elsewhere(heads []checkpoint.Head) render.Cell {
 	others := slices.DeleteFunc(slices.Clone(heads), func(h checkpoint.Head) bool { return h.Here })
-	named := each(others[:min(len(others), 3)], checkpoint.Head.About)
+	named := gather.List(others[:min(len(others), 3)], checkpoint.Head.About)
 	rest := len(others) - len(named)
 	return say(strings.Join(named, ", ") + when(rest > 0, fmt.Sprintf(" and %d more", rest)))
 }
@@ -162,7 +163,7 @@ func (p *page) workers(all []inspect.Worker) {
 	for _, w := range all {
 		p.line(plain("Also at work here: "), render.Span{Role: render.ID, Text: string(w.Session)},
 			plain(" ("+w.Agent+when(w.Prompt != "", ": "+w.Prompt)+"), last "+p.view.Time(w.Last.Time)+
-				when(len(w.Files) > 0, ", changed "+p.enumeration(each(w.Files, func(path checkpoint.Path) string { return string(path) })))))
+				when(len(w.Files) > 0, ", changed "+p.enumeration(gather.List(w.Files, func(path checkpoint.Path) string { return string(path) })))))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/travel"
 )
 
@@ -45,7 +46,7 @@ func (a Travelled) refs(p *page, lines []travel.Line) {
 		columns = append(columns, render.Column{})
 	}
 	shown, more := cut(p, lines, 40)
-	p.cutSection("", columns, each(shown, func(l travel.Line) []render.Cell {
+	p.cutSection("", columns, gather.List(shown, func(l travel.Line) []render.Cell {
 		role := render.Normal
 		if isRefused(l) {
 			role = render.Warning
@@ -142,7 +143,7 @@ type RemoteSessions []travel.RemoteSession
 // text writes a table.
 func (a RemoteSessions) text(p *page) {
 	columns := []render.Column{{Title: "Session"}, {Title: "State"}, {Title: "To push"}, {Title: "To fetch"}, {Title: "Conflicts"}, {Title: "Last sync"}}
-	p.table(columns, each(a, func(s travel.RemoteSession) []render.Cell {
+	p.table(columns, gather.List(a, func(s travel.RemoteSession) []render.Cell {
 		return []render.Cell{
 			cell(render.ID, string(s.Session)), say(s.State), say(fmt.Sprint(s.ToPush)),
 			say(fmt.Sprint(s.ToFetch)), say(fmt.Sprint(len(s.Conflicts))), say(timeOf(s.LastSync, p.view)),

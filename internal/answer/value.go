@@ -5,6 +5,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Value is a value of a record, in JSON.
@@ -31,7 +32,7 @@ type Settings []checkpoint.Setting
 // text writes a table.
 func (a Settings) text(p *page) {
 	columns := []render.Column{{Title: "Setting"}, {Title: "Value", Min: 12}, {Title: "From"}}
-	p.table(columns, each(a, func(s checkpoint.Setting) []render.Cell {
+	p.table(columns, gather.List(a, func(s checkpoint.Setting) []render.Cell {
 		return []render.Cell{cell(render.ID, s.Key), say(s.Value), cell(render.Dim, s.Origin)}
 	}))
 }

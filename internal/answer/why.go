@@ -9,6 +9,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/provenance"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/why"
 	"git-checkpoint/internal/verb/witness"
 )
@@ -124,10 +125,10 @@ func (a Behind) text(p *page) {
 	row := func(s why.Step) []render.Cell {
 		return []render.Cell{cell(render.ID, s.Claim.Ref), say(firstLine(s.Message)), cell(render.Dim, cmp.Or(s.Because, s.Claim.Agent, string(s.Claim.By))), cell(render.Dim, strings.Join(name.All[string](s.Files), ", "))}
 	}
-	p.section("Steps behind it", columns, each(a.Steps, row))
-	p.section("Steps that have lines of it; who made these is unknown", columns, each(a.Held, row))
+	p.section("Steps behind it", columns, gather.List(a.Steps, row))
+	p.section("Steps that have lines of it; who made these is unknown", columns, gather.List(a.Held, row))
 	p.paths("Unknown", render.Normal, a.Unknown)
-	p.section("Others say, and nothing proves it", []render.Column{{}, {Min: 20}, {Align: render.Right}}, each(a.Says, saying))
+	p.section("Others say, and nothing proves it", []render.Column{{}, {Min: 20}, {Align: render.Right}}, gather.List(a.Says, saying))
 	switch {
 	case len(a.Steps)+len(a.Held) > 0:
 	case len(a.Unknown) > 0:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/inspect"
 )
 
@@ -13,7 +14,7 @@ type Workflows []inspect.WorkflowInfo
 // text writes a table. For an invalid workflow it shows the first problem.
 func (a Workflows) text(p *page) {
 	columns := []render.Column{{Title: "Workflow"}, {Title: "Version"}, {Title: "Title", Min: 12}, {Title: "From", Min: 8}}
-	p.table(columns, each(a, func(info inspect.WorkflowInfo) []render.Cell {
+	p.table(columns, gather.List(a, func(info inspect.WorkflowInfo) []render.Cell {
 		title := say(info.Title)
 		if !info.OK {
 			title = cell(render.Error, "broken: "+info.Problems[0].String())

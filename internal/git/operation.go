@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // operations lists the files and directories in a worktree's git directory by which git remembers
@@ -98,10 +99,7 @@ func (l *Location) Linked() (found []Linked) {
 // git prints the paths of worktrees, but not their names. The file gitdir in each directory below
 // <common dir>/worktrees links the two.
 func (l *Location) Worktrees(ctx context.Context) ([]Worktree, error) {
-	byPath := map[string]string{}
-	for _, w := range l.Linked() {
-		byPath[w.Dir] = filepath.Base(w.Admin)
-	}
+	byPath := gather.Map(l.Linked(), func(w Linked) (string, string) { return w.Dir, filepath.Base(w.Admin) })
 	if len(byPath) == 0 {
 		return nil, nil
 	}

@@ -12,6 +12,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git/internal/odb"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // ErrGarbled says that the content of an object does not have the id under which it is stored.
@@ -64,10 +65,7 @@ func (b *Batch) prove(ctx context.Context, r *reader, sound bool, oids []string,
 	if err := ctx.Err(); err != nil || len(rest) == 0 {
 		return err
 	}
-	specs := make([]string, len(rest))
-	for k, i := range rest {
-		specs[k] = oids[i]
-	}
+	specs := gather.List(rest, func(i int) string { return oids[i] })
 	format := b.at.Format
 	read := func(r io.Reader, o *Object) error { return proven(r, o, format, keep) }
 	return b.exchange(ctx, read, specs, func(k int, o Object, err error) error {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Write encodes and writes one tree object. It sorts entries in place.
@@ -83,10 +84,7 @@ func (t *Trees) writeEdited(ctx context.Context, base name.OID, n *editNode) (na
 	if err != nil {
 		return "", err
 	}
-	at := make(map[string]Entry, len(entries)+len(n.children))
-	for _, e := range entries {
-		at[e.Name] = e
-	}
+	at := gather.Map(entries, func(e Entry) (string, Entry) { return e.Name, e })
 	// Sort the names, so that an error does not depend on the order of the map.
 	names := slices.Sorted(maps.Keys(n.children))
 	for _, part := range names {

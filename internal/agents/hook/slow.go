@@ -12,6 +12,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // slowCapture is how long a hook may capture before the person is told what costs so much, and
@@ -41,10 +42,7 @@ func slowWords(s *checkpoint.Service, rec *record.Record, took time.Duration) st
 	if len(files) == 0 {
 		return ""
 	}
-	var named []string
-	for _, f := range files[:min(costliest, len(files))] {
-		named = append(named, fmt.Sprintf("%s (%s)", oneLine(f.path), render.Size(f.size)))
-	}
+	named := gather.List(files[:min(costliest, len(files))], func(f file) string { return fmt.Sprintf("%s (%s)", oneLine(f.path), render.Size(f.size)) })
 	return fmt.Sprintf("git checkpoint: this checkpoint took %.0f s, for %s; `git config --add checkpoint.exclude %s` leaves a file out",
 		took.Seconds(), strings.Join(named, ", "), name.Quoted(oneLine(files[0].path)))
 }

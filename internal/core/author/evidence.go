@@ -8,6 +8,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Claims says who made each path of the difference between the session's current checkpoint and the
@@ -18,11 +19,7 @@ func (w *Work) Claims(look Look, changes []Change) map[string]string {
 		return nil
 	}
 	j := w.evidenceFor(look, changes)
-	claims := map[string]string{}
-	for _, c := range changes {
-		claims[c.Path] = j.claim(c)
-	}
-	return claims
+	return gather.Map(changes, func(c Change) (string, string) { return c.Path, j.claim(c) })
 }
 
 // Stored returns claims as a record has them: without paths that JSON cannot hold as text.

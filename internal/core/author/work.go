@@ -16,6 +16,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/sys/wholefile"
 )
 
@@ -160,11 +161,7 @@ func Content(e git.Entry) string {
 
 // Changes returns a difference as this package has it.
 func Changes(changes []git.Change) []Change {
-	all := make([]Change, len(changes))
-	for i, c := range changes {
-		all[i] = Change{Path: c.Path, From: Content(c.Old), To: Content(c.New)}
-	}
-	return all
+	return gather.List(changes, func(c git.Change) Change { return Change{Path: c.Path, From: Content(c.Old), To: Content(c.New)} })
 }
 
 // Moment is why the worktree is captured.
@@ -326,11 +323,7 @@ func Now(ctx context.Context, repo *git.Repo, session name.Session, changes []gi
 		look.Moment = Otherwise
 	}
 	claims := w.Claims(look, all)
-	made := map[string]Who{}
-	for _, c := range all {
-		made[c.Path] = Step{claims: claims}.Who(record.Path(c.Path))
-	}
-	return made
+	return gather.Map(all, func(c Change) (string, Who) { return c.Path, Step{claims: claims}.Who(record.Path(c.Path)) })
 }
 
 // Made notes a checkpoint of a worker, with the claims that its record has of the difference from

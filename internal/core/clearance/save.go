@@ -15,6 +15,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git/gitconfig"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // mode is the value of checkpoint.guard.
@@ -190,11 +191,7 @@ func inOneLine(path string) string {
 }
 
 var rulesByID = sync.OnceValue(func() map[string]string {
-	all := map[string]string{}
-	for _, r := range guard.Rules() {
-		all[r.ID] = r.What
-	}
-	return all
+	return gather.Map(guard.Rules(), func(r guard.Rule) (string, string) { return r.ID, r.What })
 })
 
 // Knows reports whether a rule of this name exists. The rules of another scanner are not

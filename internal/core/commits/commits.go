@@ -21,6 +21,7 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/storage/worktree"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // hooksRun is the first version of git with `git hook run`.
@@ -213,10 +214,9 @@ func (d *Draft) Write(ctx context.Context, s *checkpoint.Service, parent name.OI
 	} else if sign {
 		args = append(args, "-S")
 	}
-	var env []string
-	for _, key := range []string{"GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"} {
-		env = append(env, key+"="+cmp.Or(s.Getenv(key), fmt.Sprintf("@%d +0000", d.At.Unix())))
-	}
+	env := gather.List([]string{"GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"}, func(key string) string {
+		return key + "=" + cmp.Or(s.Getenv(key), fmt.Sprintf("@%d +0000", d.At.Unix()))
+	})
 	res, err := s.Repo.Run(ctx, git.Cmd{Args: args, Env: env, Stdin: strings.NewReader(d.Message)})
 	if err != nil {
 		return "", &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the commit of " + d.Label + " cannot be made", Err: err}

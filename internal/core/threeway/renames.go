@@ -8,6 +8,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Only a file that has exactly the content of one that is gone, and is the only one with it, counts
@@ -19,10 +20,7 @@ type pair struct{ from, to Change }
 // renamed divides changes into renames and the rest.
 func renamed(changes []Change) (pairs []pair, rest []Change) {
 	found := matched(changes)
-	byPath := map[string]Change{}
-	for _, c := range changes {
-		byPath[c.Path] = c
-	}
+	byPath := gather.Map(changes, func(c Change) (string, Change) { return c.Path, c })
 	taken := map[string]bool{}
 	for _, from := range slices.Sorted(maps.Keys(found)) {
 		pairs = append(pairs, pair{byPath[from], byPath[found[from]]})

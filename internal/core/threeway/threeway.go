@@ -23,6 +23,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Version is a file at a path. The zero Version stands for no file.
@@ -187,11 +188,7 @@ func (m *Merge) sinceBase(ctx context.Context, base name.OID) (map[string]git.Ch
 	if err != nil {
 		return nil, err
 	}
-	at := make(map[string]git.Change, len(changes))
-	for _, c := range changes {
-		at[c.Path] = c
-	}
-	return at, nil
+	return gather.Map(changes, func(c git.Change) (string, git.Change) { return c.Path, c }), nil
 }
 
 // set is a merge while the changes from one tree are applied.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // PlaceRequest asks where a new checkpoint stands. What the caller does not know is nil or "".
@@ -367,10 +368,7 @@ func (s Steps) say(n int) string {
 
 // known lists all steps for a message.
 func (s Steps) known() string {
-	said := make([]string, 0, len(s.List)+1)
-	for _, one := range s.List {
-		said = append(said, strings.TrimSpace(fmt.Sprintf("%d %s", one.Number, one.Name)))
-	}
+	said := gather.List(s.List, func(one Step) string { return strings.TrimSpace(fmt.Sprintf("%d %s", one.Number, one.Name)) })
 	if s.isOpen() {
 		said = append(said, "any step of 0 or more")
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"git-checkpoint/internal/sys/gather"
 )
 
 // The methods of this file read the values of keywords: collections of schemas, texts and numbers.
@@ -16,11 +18,7 @@ func (b *schemaBuilder) named(value any, path string) map[string]*jsonschema.Sch
 	if !ok {
 		b.problems.add(path, "%s is not an object", kind(value))
 	}
-	schemas := make(map[string]*jsonschema.Schema, len(object))
-	for _, name := range sortedKeys(object) {
-		schemas[name] = b.build(object[name], join(path, name))
-	}
-	return schemas
+	return gather.Map(sortedKeys(object), func(name string) (string, *jsonschema.Schema) { return name, b.build(object[name], join(path, name)) })
 }
 
 // schemas reads a list of schemas, which must not be empty.

@@ -67,10 +67,7 @@ func (r *Remote) Push(ctx context.Context, updates []Update, unity Unity) ([]Out
 		}
 	}
 	args = append(args, "--", r.address())
-	byName := make(map[name.Ref]Update, len(updates))
-	for _, u := range updates {
-		byName[r.Mapping.There(u.Ref)] = u
-	}
+	byName := gather.Map(updates, func(u Update) (name.Ref, Update) { return r.Mapping.There(u.Ref), u })
 	// A refspec has no "+". Only a lease lets git replace a value.
 	specs, staged, err := r.specs(ctx, updates)
 	if err != nil {

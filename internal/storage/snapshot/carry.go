@@ -206,10 +206,7 @@ func (s *indexCarrier) carryFrom(ctx context.Context, then name.OID, index *Inde
 	if err != nil {
 		return nil, err
 	}
-	at := map[string]three{}
-	for _, c := range since {
-		at[c.Path] = three{c.Old, c.Old, c.New}
-	}
+	at := gather.Map(since, func(c git.Change) (string, three) { return c.Path, three{c.Old, c.Old, c.New} })
 	for _, c := range staged {
 		t, known := at[c.Path]
 		if !known {
@@ -230,10 +227,7 @@ func (s *indexCarrier) carryListed(ctx context.Context, staged []string, index *
 	if err != nil {
 		return nil, err
 	}
-	at := map[string]three{}
-	for _, c := range changes {
-		at[c.Path] = three{c.Old, c.Old, c.New}
-	}
+	at := gather.Map(changes, func(c git.Change) (string, three) { return c.Path, three{c.Old, c.Old, c.New} })
 	for _, p := range staged {
 		t, differs := at[p]
 		if !differs {

@@ -209,10 +209,7 @@ func (s *hasher) hashConverting(ctx context.Context, private *privateIndex, file
 	if err != nil {
 		return err
 	}
-	converted := make(map[string]filtered, len(affected))
-	for _, f := range affected {
-		converted[f.path] = f
-	}
+	converted := gather.Map(affected, func(f filtered) (string, filtered) { return f.path, f })
 	var plain, convert []candidate
 	memory := s.conversions(private, c)
 	if others, err = memory.recall(ctx, others, converted); err != nil {
@@ -344,10 +341,7 @@ func (s *hasher) clean(ctx context.Context, index string, files []candidate, c *
 	if err != nil {
 		return nil, err
 	}
-	found := make(map[string]git.Entry, len(all))
-	for _, e := range all {
-		found[e.Path] = git.Entry{Mode: e.Mode, OID: made.OIDOf(e)}
-	}
+	found := gather.Map(all, func(e git.IndexEntry) (string, git.Entry) { return e.Path, git.Entry{Mode: e.Mode, OID: made.OIDOf(e)} })
 	entries := make(map[string]git.Entry, len(files))
 	for _, f := range files {
 		e, ok := found[f.path]

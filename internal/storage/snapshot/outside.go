@@ -114,10 +114,7 @@ func (s *restorer) provideStaged(ctx context.Context, p *Plan) error {
 		return err
 	}
 	changes = append(changes, gather.List(p.Index.Unmerged, func(u git.Unmerged) git.Change { return git.Change{New: u.Entry} })...)
-	staged := map[string]git.Entry{}
-	for _, c := range changes {
-		staged[string(c.New.OID)] = c.New
-	}
+	staged := gather.Map(changes, func(c git.Change) (string, git.Entry) { return string(c.New.OID), c.New })
 	_, err = s.provide(ctx, staged)
 	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // leftOut is a tracked file that a rule leaves out of a capture although its stat data differ from
@@ -50,10 +51,7 @@ func (s *chooser) skipUnstaged(ctx context.Context, private *privateIndex, open 
 	if len(open) == 0 {
 		return nil
 	}
-	staged := map[string]git.IndexEntry{}
-	for _, o := range open {
-		staged[o.Path] = git.IndexEntry{}
-	}
+	staged := gather.Map(open, func(o leftOut) (string, git.IndexEntry) { return o.Path, git.IndexEntry{} })
 	for _, e := range private.entries {
 		if _, asked := staged[e.Path]; asked && e.Stage == 0 && !e.IntentToAdd {
 			staged[e.Path] = e

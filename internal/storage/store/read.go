@@ -9,6 +9,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Stored is a record with how it is stored.
@@ -166,11 +167,7 @@ func (s *contents) Raw(ctx context.Context, m name.OID) (map[string]name.OID, er
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[string]name.OID, len(files))
-	for _, f := range files {
-		out[f.Path] = f.New.OID
-	}
-	return out, nil
+	return gather.Map(files, func(f git.Change) (string, name.OID) { return f.Path, f.New.OID }), nil
 }
 
 // files returns the files below a directory of M.

@@ -41,3 +41,13 @@ func Set[T any, K comparable](from []T, give func(T) K) map[K]bool {
 
 // SetOf returns the elements as a set.
 func SetOf[K comparable](from []K) map[K]bool { return Set(from, func(one K) K { return one }) }
+
+// Map returns what the elements give as a map; of several with one key the last counts.
+func Map[T any, K comparable, V any](from []T, give func(T) (K, V)) map[K]V {
+	out := make(map[K]V, len(from))
+	for _, one := range from {
+		key, value := give(one)
+		out[key] = value
+	}
+	return out
+}

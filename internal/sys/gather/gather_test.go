@@ -24,6 +24,9 @@ func TestGather(t *testing.T) {
 	if got := gather.SetOf(words); !maps.Equal(got, map[string]bool{"a": true, "b": true, "B": true}) {
 		t.Errorf("SetOf: %v", got)
 	}
+	if got := gather.Map(words, func(word string) (string, string) { return strings.ToUpper(word), word }); !maps.Equal(got, map[string]string{"A": "a", "B": "B"}) {
+		t.Errorf("Map: %v", got)
+	}
 	// JSON has [] for an empty list, and null for one that is nil.
 	if gather.List([]string(nil), strings.ToUpper) == nil || gather.Those([]string{"A"}, isLower) != nil || gather.SetOf([]string(nil)) == nil {
 		t.Error("List and SetOf must not give nil, and Those must")

@@ -10,6 +10,7 @@ import (
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/ui/term"
 	"git-checkpoint/internal/verb/attempt"
@@ -127,10 +128,7 @@ func (c *AgentAddCmd) offer(ctx context.Context, app *App, s *checkpoint.Service
 	keys, lines := offered.Lines()
 	chosen, err := app.Terminal.Choose(ctx, "Which agent?", keys, lines)
 	if errors.Is(err, term.ErrNotInteractive) {
-		var names []string
-		for _, o := range found {
-			names = append(names, o.Agent.Name)
-		}
+		names := gather.List(found, func(o connect.Offer) string { return o.Agent.Name })
 		return "", usage.Error("no agent was named; on this machine there are: "+strings.Join(names, ", "), "for example `git checkpoint agent add "+names[0]+"`")
 	}
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/verb/interop"
 )
@@ -49,10 +50,7 @@ func exporterFor(format, file string) (string, error) {
 // formatNames returns the names of all formats that can be exported and imported, ours first.
 // ExportCmd handles those of other systems before it asks for one of ours.
 func formatNames() []string {
-	var names []string
-	for _, e := range ownFormats() {
-		names = append(names, e.name)
-	}
+	names := gather.List(ownFormats(), func(e ownFormat) string { return e.name })
 	return append(names, interop.Formats()...)
 }
 

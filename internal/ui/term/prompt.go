@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"git-checkpoint/internal/sys/gather"
 )
 
 // ErrNotInteractive is the error of every question when nobody can be asked.
@@ -49,10 +51,7 @@ type Choice struct {
 // Ask shows the question and the choices, as in "(r)esume, (s)tart fresh, (q)uit? ", and asks
 // until the user takes one. It returns the letter of that choice, or ErrQuit.
 func (t *Terminal) Ask(ctx context.Context, question string, choices []Choice) (rune, error) {
-	var labels []string
-	for _, c := range choices {
-		labels = append(labels, c.label())
-	}
+	labels := gather.List(choices, Choice.label)
 	// A command that is running calls it "stop" to quit, so the two are not offered together.
 	if !slices.ContainsFunc(choices, func(c Choice) bool { return c.Text == "stop" }) {
 		labels = append(labels, "(q)uit")

@@ -15,6 +15,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/storage/worktree"
 	"git-checkpoint/internal/sys/command"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/inspect"
 )
 
@@ -99,10 +100,7 @@ func filesOf(ctx context.Context, service *checkpoint.Service, d *inspect.Differ
 			}
 		}
 	}
-	all := make([]string, len(files))
-	for i, f := range files {
-		all[i] = f.Path
-	}
+	all := gather.List(files, func(f *fileDiff) string { return f.Path })
 	for i, name := range worktree.OneLineEach(all) {
 		files[i].Name = name
 	}

@@ -254,10 +254,7 @@ type Unfinished struct {
 // itemsOf returns the lines of checkpoints, and their summaries, which are read in one batch.
 func itemsOf(ctx context.Context, s *checkpoint.Service, st *journal.State, of []*journal.Entry) ([]Item, map[name.ID]*store.Summary, error) {
 	byID, problems, err := Problems(ctx, s, st, of)
-	items := make([]Item, len(of))
-	for i, e := range of {
-		items[i] = itemOf(st, e, byID[e.Checkpoint], problems[e.Checkpoint])
-	}
+	items := gather.List(of, func(e *journal.Entry) Item { return itemOf(st, e, byID[e.Checkpoint], problems[e.Checkpoint]) })
 	return items, byID, err
 }
 

@@ -16,6 +16,7 @@ import (
 	_ "modernc.org/sqlite" // the driver
 
 	"git-checkpoint/internal/storage/worktree"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Limits of a database that is read: bytes and rows.
@@ -235,10 +236,7 @@ func writeRows(tx querier, rows []*ultraRow, gone []string, replace func(old *ul
 	if err != nil {
 		return nil, err
 	}
-	have := map[string]*ultraRow{}
-	for _, row := range old {
-		have[row.ID] = row
-	}
+	have := gather.Map(old, func(row *ultraRow) (string, *ultraRow) { return row.ID, row })
 	for _, row := range rows {
 		was := have[row.ID]
 		if was != nil && reflect.DeepEqual(row, was) {

@@ -11,6 +11,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/transfer"
 )
 
@@ -239,12 +240,7 @@ func (o *output) writeRows(ctx context.Context, gone []string) error {
 
 // documents counts the checkpoints in the rendering: its documents, and rows without a document.
 func (o *output) documents() int {
-	n := 0
-	for _, f := range o.files {
-		if f.key != "" {
-			n++
-		}
-	}
+	n := gather.Count(o.files, func(f file) bool { return f.key != "" })
 	for _, row := range o.rows {
 		if !slices.ContainsFunc(o.files, func(f file) bool { return f.key == row.ID }) {
 			n++
@@ -255,10 +251,7 @@ func (o *output) documents() int {
 
 // paths lists everything that the rendering writes.
 func (w *rendering) paths() []string {
-	out := []string{}
-	for _, f := range w.files {
-		out = append(out, f.path)
-	}
+	out := gather.List(w.files, func(f file) string { return f.path })
 	if len(w.rows) > 0 {
 		out = append(out, ultraDatabase)
 	}

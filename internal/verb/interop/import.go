@@ -12,6 +12,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/transfer"
 )
 
@@ -95,10 +96,7 @@ func Import(ctx context.Context, s *checkpoint.Service, req ImportRequest) (*Imp
 
 // faulty returns one error for all documents that cannot be imported.
 func faulty(problems []Problem, hint string) error {
-	said := make([]string, len(problems))
-	for i, p := range problems {
-		said[i] = p.String()
-	}
+	said := gather.List(problems, Problem.String)
 	return ofMany(checkpoint.KindInvalid, said, said[0], "%d files cannot be imported", hint)
 }
 

@@ -15,6 +15,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/sys/wholefile"
 	"git-checkpoint/internal/verb/transfer"
 )
@@ -177,10 +178,7 @@ func (o *output) onlyDerived() bool {
 
 // written returns the digest of everything in the rendering, by path.
 func (o *output) written() map[string]string {
-	out := map[string]string{}
-	for _, f := range o.files {
-		out[f.path] = digest(f.content)
-	}
+	out := gather.Map(o.files, func(f file) (string, string) { return f.path, digest(f.content) })
 	for _, row := range o.rows {
 		out[rowPrefix+row.ID] = digest(row.file())
 	}

@@ -84,11 +84,7 @@ func (u ultraCreate) rows(r *reading) map[string]*ultraRow {
 		r.problem(ultraDatabase, "%v", err)
 		return nil
 	}
-	byID := make(map[string]*ultraRow, len(rows))
-	for _, row := range rows {
-		byID[row.ID] = row
-	}
-	return byID
+	return gather.Map(rows, func(row *ultraRow) (string, *ultraRow) { return row.ID, row })
 }
 
 // document reads one document. If there is a row for it, the row is kept as well.

@@ -428,10 +428,7 @@ func (p *Plan) indexed(ctx context.Context, now *snapshot.Capture, _ snapshot.Ta
 	if err != nil {
 		return t, err
 	}
-	edits := map[string]git.Entry{}
-	for _, c := range changes {
-		edits[c.Path] = c.New
-	}
+	edits := gather.Map(changes, func(c git.Change) (string, git.Entry) { return c.Path, c.New })
 	index := now.Index
 	if index.Tree, err = p.s.Repo.Trees.Edit(ctx, index.Tree, edits); err != nil {
 		return t, err

@@ -18,6 +18,7 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/proof"
 	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // arrivals tells which checkpoints were made in another clone.
@@ -151,10 +152,7 @@ func missingTags(st *journal.State, held map[name.ID]name.OID, tags []git.RefVal
 	for _, t := range tags {
 		delete(derived, t.Ref)
 	}
-	owner := map[name.OID]*journal.Entry{}
-	for _, e := range st.Checkpoints() {
-		owner[e.Event().Commit] = e
-	}
+	owner := gather.Map(st.Checkpoints(), func(e *journal.Entry) (name.OID, *journal.Entry) { return e.Event().Commit, e })
 	for ref, commit := range derived {
 		if e := owner[commit]; e != nil {
 			missing[ref] = e

@@ -188,10 +188,9 @@ func lookAtReplacements(ctx context.Context, s *checkpoint.Service) ([]Problem, 
 	if err != nil || len(refs) == 0 {
 		return nil, err
 	}
-	with := make(map[name.OID]name.OID, len(refs))
-	for _, r := range refs {
-		with[name.OID(strings.TrimPrefix(string(r.Ref), replaceRoot))] = r.OID
-	}
+	with := gather.Map(refs, func(r git.RefValue) (name.OID, name.OID) {
+		return name.OID(strings.TrimPrefix(string(r.Ref), replaceRoot)), r.OID
+	})
 	ours, err := replaced(ctx, s, with)
 	var out []Problem
 	for _, r := range refs {

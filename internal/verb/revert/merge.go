@@ -275,10 +275,7 @@ func (r *reverting) others(ctx context.Context, outcomes []threeway.Outcome, sin
 	if len(open) == 0 || len(r.diffs) == 0 {
 		return with, nil
 	}
-	taken := map[name.ID]*difference{}
-	for _, d := range r.diffs {
-		taken[d.found.Entry.Checkpoint] = d
-	}
+	taken := gather.Map(r.diffs, func(d *difference) (name.ID, *difference) { return d.found.Entry.Checkpoint, d })
 	oldest := r.diffs[len(r.diffs)-1].found.Entry
 	for e := range r.into.State.LineTo(r.into.Entry) {
 		if e.Checkpoint == oldest.Checkpoint {

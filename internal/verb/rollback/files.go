@@ -382,11 +382,7 @@ func (r *fileMoves) made(ctx context.Context) ([]create.MadeFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := []create.MadeFile{}
-	for _, p := range slices.Sorted(maps.Keys(files)) {
-		out = append(out, create.MadeFile{Path: record.Path(p), OID: files[p]})
-	}
-	return out, nil
+	return gather.List(slices.Sorted(maps.Keys(files)), func(p string) create.MadeFile { return create.MadeFile{Path: record.Path(p), OID: files[p]} }), nil
 }
 
 // madeOf returns the list that made stored in a safety checkpoint's record. partly is false if

@@ -12,6 +12,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
 )
@@ -71,10 +72,7 @@ func (r *fileMoves) changed(ctx context.Context) (*create.Restored, error) {
 	if !r.stays {
 		return nil, nil
 	}
-	paths := map[string]bool{}
-	for _, op := range r.plan.Ops {
-		paths[op.Path] = !op.Same
-	}
+	paths := gather.Map(r.plan.Ops, func(op snapshot.Op) (string, bool) { return op.Path, !op.Same })
 	is := &create.Restored{Index: !r.plan.Scope.SkipIndex}
 	if is.Index && r.plan.IndexTree != "" {
 		entries, err := r.s.Repo.Trees.Diff(ctx, r.cur.Index.Tree, r.plan.IndexTree)

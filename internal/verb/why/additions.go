@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // additions tells where lines like those of a file were added, as the index knows it.
@@ -33,11 +34,7 @@ func (d *additions) of(t text, i int) []entry {
 
 // sessions returns the numbers of the sessions that have added line i of a text, anywhere.
 func (d *additions) sessions(t text, i int) map[int]bool {
-	by := map[int]bool{}
-	for _, e := range d.of(t, i) {
-		by[d.x.sessionAt(d.x.pointOf(e))] = true
-	}
-	return by
+	return gather.Set(d.of(t, i), func(e entry) int { return d.x.sessionAt(d.x.pointOf(e)) })
 }
 
 // distinct reports whether a file has line i only once, and no session added more than one such line, at one

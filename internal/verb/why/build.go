@@ -13,6 +13,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/sys/wholefile"
 )
 
@@ -52,10 +53,7 @@ func open(ctx context.Context, s *checkpoint.Service, progress func(int)) (*inde
 	if err != nil {
 		return nil, err
 	}
-	refs := make([]name.Ref, len(sessions))
-	for i, of := range sessions {
-		refs[i] = name.JournalRef(of)
-	}
+	refs := gather.List(sessions, name.JournalRef)
 	tips, err := s.Repo.Refs.ResolveAll(ctx, refs...)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"git-checkpoint/internal/core/threeway"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // changed returns what a checkpoint changed since its base and that one's tree, and by path what differs from HEAD; nil: HEAD is
@@ -79,10 +80,7 @@ func (b *build) beyond(ctx context.Context, commit string, tree name.OID) (map[s
 		return nil, err
 	}
 	changes, err := b.s.Repo.Trees.Diff(ctx, c.Tree, tree)
-	of := make(map[string]git.Change, len(changes))
-	for _, c := range changes {
-		of[c.Path] = c
-	}
+	of := gather.Map(changes, func(c git.Change) (string, git.Change) { return c.Path, c })
 	return of, err
 }
 

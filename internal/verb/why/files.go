@@ -8,6 +8,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // files reads files of trees and of the worktree, each once, and compares them line by line.
@@ -150,11 +151,7 @@ func (f *files) once(ctx context.Context, e git.Entry, i int) bool {
 		for _, id := range numbers {
 			times[id]++
 		}
-		only := make([]bool, len(numbers))
-		for i, id := range numbers {
-			only[i] = times[id] == 1
-		}
-		return only
+		return gather.List(numbers, func(id int32) bool { return times[id] == 1 })
 	})
 	return i < len(only) && only[i]
 }

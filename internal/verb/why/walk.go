@@ -7,6 +7,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // saved is a file of a checkpoint: where a line comes from, or where it is looked for.
@@ -111,10 +112,7 @@ func (w *walk) version(ctx context.Context, n int) *version {
 func (w *walk) indexed(ctx context.Context, i int) saved {
 	e, line := w.start, w.files.read(ctx, w.start).numbers[i]
 	in := func(e git.Entry) bool { return slices.Contains(w.files.read(ctx, e).numbers, line) }
-	hits := map[int32]bool{}
-	for _, hit := range w.chains.added.of(w.files.read(ctx, w.start).text, i) {
-		hits[hit.change] = true
-	}
+	hits := gather.Set(w.chains.added.of(w.files.read(ctx, w.start).text, i), func(hit entry) int32 { return hit.change })
 	for n := range w.versions {
 		v := w.version(ctx, n)
 		if v.now.OID != e.OID && !in(v.now) {
