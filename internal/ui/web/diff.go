@@ -135,7 +135,8 @@ func gitDiff(ctx context.Context, service *checkpoint.Service, d *inspect.Differ
 // newFileDiff makes a fileDiff from the counts. header corrects the operation if the patch says
 // more.
 func newFileDiff(count inspect.FileCount) *fileDiff {
-	f := &fileDiff{FileCount: count, Op: "modified", Language: languageOf(count.Path), Image: isImage(count.Path)}
+	f := &fileDiff{FileCount: count, Op: "modified", Language: languageOf(count.Path)}
+	f.Image = slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp"}, strings.ToLower(path.Ext(count.Path))) // blob answers with these
 	if f.Old != "" {
 		f.Op = "renamed"
 	}
@@ -318,9 +319,4 @@ func languageOf(file string) string {
 	default:
 		return strings.TrimPrefix(cmp.Or(extension, base), ".")
 	}
-}
-
-// isImage reports whether a file's name is that of a raster image that blob would answer with.
-func isImage(file string) bool {
-	return slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp"}, strings.ToLower(path.Ext(file)))
 }

@@ -8,6 +8,7 @@
 package bisect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/bits"
@@ -279,7 +280,7 @@ func (b *search) verdictOn(ctx context.Context, i int) (Verdict, error) {
 
 // told says what was found out about a checkpoint, and about how many may be tested after it.
 func (b *search) told(i int, verdict Verdict) string {
-	text := b.s.Said(context.Background(), b.found.State, b.steps[i]) + " is " + verdictText(verdict)
+	text := b.s.Said(context.Background(), b.found.State, b.steps[i]) + " is " + cmp.Or(map[Verdict]string{Skip: "skipped"}[verdict], string(verdict))
 	if b.req.First {
 		return text
 	}
@@ -296,13 +297,6 @@ func (b *search) told(i int, verdict Verdict) string {
 		return fmt.Sprintf("%s, about %d left", text, left)
 	}
 	return text
-}
-
-func verdictText(v Verdict) string {
-	if v == Skip {
-		return "skipped"
-	}
-	return string(v)
 }
 
 // broken completes the answer. high is the first bad checkpoint, and low the last good one

@@ -37,7 +37,8 @@ func findDue(ctx context.Context, s *checkpoint.Service) (found []Due, next time
 	if err != nil {
 		return nil, next, err
 	}
-	now, active := s.Now(), activeSessions(s)
+	dirs, _ := checkpoint.OwnDirs(s) //nolint:errcheck // those that were found count
+	now, active := s.Now(), gather.Set(dirs, func(dir checkpoint.OwnDir) string { return dir.Said("session") })
 	next = now.Add(lookAgain)
 	for _, st := range states {
 		at, age := dueAt(ctx, s, st)
@@ -131,12 +132,6 @@ func usedAt(s *checkpoint.Service, st *journal.State) time.Time {
 		return used
 	}
 	return st.UpdatedAt
-}
-
-// activeSessions returns the sessions that are active in any worktree.
-func activeSessions(s *checkpoint.Service) map[string]bool {
-	dirs, _ := checkpoint.OwnDirs(s) //nolint:errcheck // those that were found count
-	return gather.Set(dirs, func(dir checkpoint.OwnDir) string { return dir.Said("session") })
 }
 
 // RemoveDue removes the sessions of a workflow that are due, except one, and returns their names.
