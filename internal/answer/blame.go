@@ -3,6 +3,7 @@ package answer
 import (
 	"cmp"
 	"strconv"
+	"strings"
 
 	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/format/name"
@@ -24,7 +25,7 @@ func (a Blamed) text(p *page) {
 	columns := []render.Column{{}, {Min: 12}, {}, {}, {Align: render.Right}, {Min: 40, Tabs: true}}
 	p.table(columns, gather.List(a.Lines, func(l blame.Line) []render.Cell {
 		// A line that is older than all checkpoints has only a commit.
-		from := cell(render.ID, cmp.Or(l.Ref, p.short(l.Label)))
+		from := cell(render.ID, cmp.Or(when(p.view.Verbose && !strings.Contains(l.Ref, ":"), l.Label), l.Ref))
 		if l.Label == "" && l.Commit != "" {
 			from = cell(render.Dim, l.Commit.Short())
 		}

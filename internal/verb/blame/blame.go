@@ -2,6 +2,7 @@ package blame
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -52,7 +53,7 @@ type Line struct {
 	// Ref is what people type for the step; empty if the line is older than the session.
 	Ref string `json:"-"`
 
-	link *link
+	saved bool // a checkpoint brought it, and no commit
 }
 
 // Blame returns for each line of a file which checkpoint wrote it.
@@ -114,9 +115,7 @@ func ofWorktree(ctx context.Context, s *checkpoint.Service, req Request) ([]Line
 	for i, w := range said {
 		c := w.Claim()
 		l := Line{Line: w.Line, Content: w.Text, Commit: w.Commit, Message: w.Subject, Author: w.Blamed.Author, Time: w.Time, Because: c.Because}
-		if l.set(c, here.Session); c.Entry != nil && w.Commit == "" {
-			l.Commit = c.Entry.Event().Commit
-		}
+		l.set(c, here.Session)
 		lines[i] = l
 	}
 	return lines, nil
@@ -128,7 +127,7 @@ func (l *Line) set(c why.Claim, here name.Session) {
 		return
 	}
 	l.ID, l.Label, l.Step, l.Time, l.Ref = c.Checkpoint, c.Entry.Label, c.Step, c.Since, strings.TrimPrefix(c.Ref, string(here)+":")
-	l.Session, l.By, l.Agent = c.Session, c.By, c.Agent
+	l.Session, l.By, l.Agent, l.Commit = c.Session, c.By, c.Agent, cmp.Or(l.Commit, c.Entry.Event().Commit)
 	l.Message, _, _ = strings.Cut(c.Message, "\n")
 }
 
@@ -154,11 +153,8 @@ func tell(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, r
 		l.Because = c.Because
 		switch {
 		case c.Entry != nil:
-			if l.set(c, found.Session); l.link != nil {
-				l.Commit = c.Entry.Event().Commit
-			}
-		case l.link != nil: // the session has it, but which of its steps made it cannot be told
-			l.ID, l.Label, l.Step, l.Commit, l.Message = "", "", 0, "", ""
+			l.set(c, found.Session)
+		case l.saved: // the session has it, but which of its steps made it cannot be told
 			l.Session, l.By = found.Session, author.Unknown
 		}
 	}
@@ -188,9 +184,6 @@ func walk(ctx context.Context, s *checkpoint.Service, req Request, to inspect.IO
 		return nil, nil, err
 	}
 	tip := links[len(links)-1]
-	if err := holdsFile(ctx, s, found, tip.Commit, p); err != nil {
-		return nil, nil, err
-	}
 	args := append([]string{"--no-pager", "blame", "--porcelain"}, req.Options...)
 	for _, ref := range req.Ignore {
 		oid, err := ignored(ctx, s, found, links, ref)
@@ -202,27 +195,13 @@ func walk(ctx context.Context, s *checkpoint.Service, req Request, to inspect.IO
 	why.CompletePath(ctx, s, string(tip.Commit), p)
 	var said bytes.Buffer
 	_, err = s.Repo.Run(ctx, git.Cmd{Args: append(args, string(tip.Commit), "--", p), Stdout: to.Out, Stderr: &said})
-	// git's own message is about the options that the user typed, so show it as it is.
-	if git.ExitCode(err) > 0 {
+	switch {
+	case git.ExitCode(err) > 0 && strings.Contains(said.String(), "no such path"):
+		return nil, nil, checkpoint.Failure(checkpoint.KindNotFound, "", "%s has no file %q", s.Said(ctx, found.State, found.Entry), name.Clip(p, name.Said))
+	case git.ExitCode(err) > 0: // git's own message is about the options that the user typed, so show it as it is
 		return nil, nil, why.Refused(s, strings.TrimPrefix(strings.TrimSpace(said.String()), "fatal: "))
 	}
 	return found, links, err
-}
-
-// holdsFile returns an error unless the checkpoint has this file.
-func holdsFile(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, tip name.OID, p string) error {
-	c, err := s.Repo.Commits.Read(ctx, string(tip))
-	if err != nil {
-		return err
-	}
-	e, known, err := s.Repo.Trees.Lookup(ctx, c.Tree, p)
-	if err != nil {
-		return err
-	}
-	if !known || e.IsTree() {
-		return checkpoint.Failure(checkpoint.KindNotFound, "", "%s has no file %q", s.Said(ctx, found.State, found.Entry), name.Clip(p, name.Said))
-	}
-	return nil
 }
 
 // ignored returns the commit to ignore: that of the chain for a checkpoint, else a commit.
@@ -243,15 +222,14 @@ func ignored(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found
 	return name.OID(commit), nil
 }
 
-// linesOf returns lines as git blame places them. For a commit of the chain they have the checkpoint for which it was made.
+// linesOf returns lines as git blame places them. A place in a commit of the chain gets the checkpoint for which it was made.
 func linesOf(places []why.Place, made map[name.OID]*link) []Line {
 	lines := make([]Line, len(places))
 	for i, at := range places {
 		l := Line{Line: at.Line, Content: at.Text, Commit: at.Commit, Message: at.Subject, Author: at.Author, Time: at.Time}
-		if l.link = made[at.Commit]; l.link != nil {
-			e := l.link.entry
-			l.ID, l.Label, l.Step, l.Commit, l.Time = e.Checkpoint, e.Label, e.Step, e.Event().Commit, checkpoint.Time{Time: e.Event().Time}
-			places[i].Checkpoint, places[i].Commit = l.ID, ""
+		if of := made[at.Commit]; of != nil {
+			l.saved, l.Commit, l.Message, l.Time = true, "", "", checkpoint.Time{Time: of.entry.Event().Time}
+			places[i].Checkpoint, places[i].Commit = of.entry.Checkpoint, ""
 		}
 		lines[i] = l
 	}
