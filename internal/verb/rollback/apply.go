@@ -173,10 +173,7 @@ func finish(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore
 // goBack restores the state before the rollback, and returns an error that says what state the
 // worktree is in. A cancelled context must not stop it, so the caller removes the cancellation.
 func goBack(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore, meta checkpoint.Intent, cause error) error {
-	backErr := staged.Back()
-	if meta.Branch.Moves() {
-		backErr = errors.Join(backErr, headBack(ctx, s, meta))
-	}
+	backErr := errors.Join(staged.Back(), headBack(ctx, s, meta))
 	if backErr == nil {
 		backErr = follow(ctx, s, staged, meta)
 	}
@@ -449,10 +446,8 @@ func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 			fmt.Sprintf("everything is kept in %s", name.CheckpointRef(meta.Session, meta.Safety)),
 		}}
 	}
-	if meta.Branch.Moves() {
-		if err := headBack(ctx, s, meta); err != nil {
-			return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the files are restored, but the branch is not", Err: err, Hints: append(lockHints(err), "`git checkpoint rollback --abort` tries again")}
-		}
+	if err := headBack(ctx, s, meta); err != nil {
+		return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the files are restored, but the branch is not", Err: err, Hints: append(lockHints(err), "`git checkpoint rollback --abort` tries again")}
 	}
 	if err := follow(ctx, s, staged, meta); err != nil {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the files are restored, but the index is not", Err: err, Hints: append(lockHints(err), "`git checkpoint rollback --abort` tries again")}
