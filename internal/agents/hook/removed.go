@@ -72,7 +72,7 @@ func (h *handler) elsewhere(ctx context.Context, f author.Foreign, e *journal.En
 	return slices.ContainsFunc(strings.Fields(tips), func(tip string) bool {
 		tree, err := h.s.Repo.Commits.TreeOf(ctx, name.OID(tip))
 		content, known := in(tree, f.Path)
-		return err == nil && known && content != "" && tip != strings.TrimSpace(head) && (content == f.To || content == was)
+		return err == nil && known && content != "" && content == was && tip != strings.TrimSpace(head)
 	})
 }
 

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,7 +39,7 @@ func slowWords(s *checkpoint.Service, rec *record.Record, took time.Duration) st
 			files = append(files, file{string(p), info.Size()})
 		}
 	}
-	slices.SortStableFunc(files, func(a, b file) int { return int(max(-1, min(1, b.size-a.size))) })
+	slices.SortStableFunc(files, func(a, b file) int { return cmp.Compare(b.size, a.size) })
 	if len(files) == 0 {
 		return ""
 	}

@@ -7,8 +7,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +14,7 @@ import (
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/verb/continuation"
 )
 
 // spending is what is remembered of the tokens of a conversation.
@@ -64,7 +63,11 @@ func newest(list []spent) []spent { return list[max(0, len(list)-mostTurns):] }
 // so that a later one counts it.
 func (h *handler) usage() (*record.Usage, spending) {
 	now := h.c.Spending
-	main := h.read(now.File, nil, h.lag())
+	lag := time.Duration(0)
+	if h.e.Kind == agent.KindTurnEnd {
+		lag = longestLag
+	}
+	main := h.read(now.File, nil, lag)
 	if main != nil {
 		h.left = main.Left
 	}
@@ -123,14 +126,6 @@ func (h *handler) leave(ctx context.Context) error {
 	return nil
 }
 
-// lag is how long to wait for the last line of the turn.
-func (h *handler) lag() time.Duration {
-	if h.e.Kind == agent.KindTurnEnd {
-		return longestLag
-	}
-	return 0
-}
-
 // turns returns the ids of the turns that end. A turn may begin without a prompt of the person's.
 func (h *handler) turns() (ids []string) {
 	if h.c.Turn.ID != "" {
@@ -187,7 +182,7 @@ func turnsOf(all []string, known []spent, ids []string) []spent {
 // worth more, or if nobody asks for tokens and it shows no rewind. It waits up to lag for a late line.
 func (h *handler) read(path string, before *agent.Spent, lag time.Duration) *agent.Spent {
 	u := h.def.Usage
-	if !u.Reads() || !h.keepsUsage && u.Number == "" || !filepath.IsAbs(path) || filepath.Ext(path) != ".jsonl" {
+	if !u.Reads() || !h.keepsUsage && u.Number == "" {
 		return nil
 	}
 	for began := time.Now(); ; time.Sleep(lagInterval) {
@@ -202,22 +197,15 @@ func (h *handler) read(path string, before *agent.Spent, lag time.Duration) *age
 	}
 }
 
-// tail returns the last lines of a regular file.
+// tail returns the last lines of a transcript.
 func tail(path string) ([]byte, error) {
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
-		return nil, os.ErrInvalid
-	}
-	f, err := os.Open(path)
+	f, err := continuation.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	from := max(0, info.Size()-mostRead)
-	text, err := io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
+	from := max(0, f.Size-mostRead)
+	text, err := io.ReadAll(io.NewSectionReader(f, from, f.Size-from))
 	if from > 0 {
 		_, text, _ = bytes.Cut(text, []byte("\n"))
 	}

@@ -24,17 +24,8 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/ui/cli/usage"
-	"git-checkpoint/internal/ui/term"
 	"git-checkpoint/internal/verb/create"
 )
-
-// Main runs the program with args, without the program's name, on a terminal and returns its exit
-// code. It leaves signals and the garbage collector alone: tests use it, and a process that is
-// nothing but this program uses App.Start.
-func Main(ctx context.Context, terminal *term.Terminal, args []string, version string) int {
-	app := &App{Terminal: terminal, Version: version, args: args}
-	return app.main(ctx)
-}
 
 // main runs the command line and turns its error into an exit code. It also prints the error,
 // unless the code says that there is nothing more to say: an exitCode means that the answer has
