@@ -133,10 +133,7 @@ func (l *Line) set(c why.Claim, here name.Session) {
 
 // tell sets who made each line, as why knows it.
 func tell(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, req Request, places []why.Place, lines []Line) error {
-	path, err := s.Repo.Below(req.File)
-	if err != nil {
-		return err
-	}
+	path, _ := s.Repo.Below(req.File) //nolint:errcheck // walk has refused what is outside
 	tree, err := s.Repo.Commits.TreeOf(ctx, found.Entry.Event().Commit)
 	if err != nil {
 		return err
@@ -215,11 +212,10 @@ func ignored(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found
 		}
 	}
 	// It is not a checkpoint of the chain, so take it for a commit of the user's history.
-	commit, wrong := s.Repo.Output(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
-	if wrong != nil {
-		return "", checkpoint.Usage("--ignore-rev takes a checkpoint before this one, or a commit", "no such checkpoint or commit: %q", name.Clip(ref, name.Said))
+	if oid, is := why.ResolveCommit(ctx, s, ref); is {
+		return oid, nil
 	}
-	return name.OID(commit), nil
+	return "", checkpoint.Usage("--ignore-rev takes a checkpoint before this one, or a commit", "no such checkpoint or commit: %q", name.Clip(ref, name.Said))
 }
 
 // linesOf returns lines as git blame places them. A place in a commit of the chain gets the checkpoint for which it was made.

@@ -39,14 +39,6 @@ type Claim struct {
 	worktree string       // where the checkpoint was made
 }
 
-// Label is that of Checkpoint.
-func (c Claim) Label() string {
-	if c.Entry == nil {
-		return ""
-	}
-	return c.Entry.Label
-}
-
 // Held reports whether a checkpoint has the line, and nobody knows who made it.
 func (c Claim) Held() bool { return c.By == author.Unknown && c.Checkpoint != "" }
 
