@@ -50,3 +50,15 @@ func allocatedBy(work func()) uint64 {
 	runtime.ReadMemStats(&after)
 	return after.TotalAlloc - before.TotalAlloc
 }
+
+// People read emoji, and a text about an escape stays what it is.
+func TestEmojiInYAML(t *testing.T) {
+	doc := `{"a":"🚀: \\U0001F680 \\\\U0001F680 \\"}`
+	got := jsonToYAML([]byte(doc))
+	if want := `a: "🚀: \\U0001F680 \\\\U0001F680 \\"` + "\n"; string(got) != want {
+		t.Errorf("wrote %s, want %s", got, want)
+	}
+	if back, err := yamlToJSON(got); err != nil || string(back) != doc {
+		t.Errorf("read back %s, %v", back, err)
+	}
+}

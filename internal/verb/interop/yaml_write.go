@@ -3,6 +3,7 @@ package interop
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,8 +32,17 @@ func jsonToYAML(doc json.RawMessage) []byte {
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
 	e.Encode(yamlNode(gjson.ParseBytes(doc))) //nolint:errcheck // a buffer takes everything
-	return b.Bytes()
+	return escapes().ReplaceAllFunc(b.Bytes(), func(escape []byte) []byte {
+		var r rune
+		if fmt.Sscanf(string(escape), `\U%x`, &r); r == 0 { // a backslash of the text
+			return escape
+		}
+		return []byte(string(r))
+	})
 }
+
+// escapes matches what the library writes of a backslash, and of emoji, which people shall read.
+var escapes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\\\\|\\U[0-9A-F]{8}`) })
 
 // yamlNode returns a value as a node of YAML.
 func yamlNode(v gjson.Result) *yaml.Node {
