@@ -135,7 +135,7 @@ func byName(st *journal.State, ref string) ([]*journal.Entry, error) {
 	if e, err := byKeyword(st, ref); e != nil || err != nil {
 		return []*journal.Entry{e}, err
 	}
-	for _, rule := range []func(*journal.State, string) *journal.Entry{byNumber, byTwin, byID, (*journal.State).Labelled, byOwnID} {
+	for _, rule := range []func(*journal.State, string) *journal.Entry{byNumber, byTwin, byID, byLabel, byOwnID} {
 		if e := rule(st, ref); e != nil {
 			return both(st, e, ref), nil
 		}

@@ -46,9 +46,32 @@ func iteration(e *journal.Entry) string {
 	return FirstIteration
 }
 
-// byNumber finds a step's newest live milestone by "3" or "6.2", and a checkpoint that is not a
-// milestone by "3+1". One on the line here comes before those of other lines.
+// byNumber is numberedHere, unless the number is kept.
 func byNumber(st *journal.State, ref string) *journal.Entry {
+	return unlessKept(st, numberedHere(st, ref))
+}
+
+// byLabel finds the newest checkpoint with a label, unless its number is kept.
+func byLabel(st *journal.State, ref string) *journal.Entry {
+	return unlessKept(st, st.Labelled(ref))
+}
+
+// unlessKept returns e, but nil where its number stays with what this worktree made and left behind, as it was shown: what
+// came from another line since has it with the end of its id.
+func unlessKept(st *journal.State, e *journal.Entry) *journal.Entry {
+	if e == nil || st.Place == "" || st.IsOwn(e) {
+		return e
+	}
+	left := matching(st, func(t *journal.Entry) bool { return t.Discarded && st.IsOwn(t) && numberOf(t) == numberOf(e) })
+	if len(left) > 0 && !st.Here()[e.Place] {
+		return nil
+	}
+	return e
+}
+
+// numberedHere finds a step's newest live milestone by "3" or "6.2", and a checkpoint that is not a
+// milestone by "3+1". One on the line here comes before those of other lines.
+func numberedHere(st *journal.State, ref string) *journal.Entry {
 	m := numberPattern().FindStringSubmatch(ref)
 	if m == nil {
 		return nil

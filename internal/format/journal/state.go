@@ -198,6 +198,9 @@ func (s *State) StepName(i int) string { return s.text(i, textStepName) }
 // text returns text k (a place in the table of texts) of the event that introduces checkpoint i.
 func (s *State) text(i, k int) string { return s.fold.log.text(s.fold.naming(i), k) }
 
+// IsOwn reports whether the worktree that asks made a checkpoint.
+func (s *State) IsOwn(e *Entry) bool { return s.fold.node(e.Place).worktree == s.worktree }
+
 // Worked reports whether the worktree wrote an event of one of the given kinds, or of any kind if
 // none is given.
 func (s *State) Worked(worktreeID string, kinds ...Kind) bool {

@@ -34,7 +34,7 @@ func jsonToYAML(doc json.RawMessage) []byte {
 	e.Encode(yamlNode(gjson.ParseBytes(doc))) //nolint:errcheck // a buffer takes everything
 	return escapes().ReplaceAllFunc(b.Bytes(), func(escape []byte) []byte {
 		var r rune
-		if fmt.Sscanf(string(escape), `\U%x`, &r); r == 0 { // a backslash of the text
+		if _, err := fmt.Sscanf(string(escape), `\U%x`, &r); err != nil { // a backslash of the text
 			return escape
 		}
 		return []byte(string(r))
