@@ -35,6 +35,7 @@ func TestUsageErrors(t *testing.T) {
 		{"roll", `error: "roll" is not a command of git checkpoint` + "\nhint: did you mean rollback?"},
 		{"xyzzy", `error: "xyzzy" is not a command of git checkpoint` + "\nhint: git checkpoint -h shows"},
 		{"overveiw", `error: "overveiw" is not a command of git checkpoint` + "\nhint: git checkpoint -h"},
+		{"session ls", `error: "ls" is not a command of git checkpoint session` + "\nhint: it has start, "},
 		{"session strat x", `error: "strat" is not a command of git checkpoint session` + "\nhint: did you mean start?"},
 		{"help rollbak", `error: "rollbak" is not a command of git checkpoint` + "\nhint: did you mean rollback?"},
 		{"list --sesion x", "error: unknown flag --sesion\nhint: did you mean \"--session\"?"},

@@ -8,6 +8,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // gitHabits maps commands of git and similar tools that people type out of habit, some with their first argument, to ours.
@@ -124,14 +125,12 @@ func takesRef(node *kong.Node) bool {
 
 // nearest returns a hint with the commands below node whose names are most similar to a misspelled
 // word: those with the smallest edit distance below tooFar. A word that is the beginning of a name
-// counts as equal. It returns nil if none is similar.
+// counts as equal. If none is similar, it names all, unless node is the program itself.
 func nearest(word string, node *kong.Node) []string {
 	tooFar := min(3, len(word)/2+1) // of a short word two letters are most
 	best, found := tooFar, []string(nil)
-	for _, c := range node.Children {
-		if c.Hidden {
-			continue
-		}
+	shown := gather.Those(node.Children, func(c *kong.Node) bool { return !c.Hidden })
+	for _, c := range shown {
 		for _, known := range append([]string{c.Name}, c.Aliases...) {
 			distance := name.Distance(word, known)
 			if len(word) > 1 && strings.HasPrefix(known, word) {
@@ -145,7 +144,10 @@ func nearest(word string, node *kong.Node) []string {
 			}
 		}
 	}
-	if len(found) == 0 {
+	switch {
+	case len(found) == 0 && node.Parent != nil: // few enough to name
+		return []string{"it has " + strings.Join(gather.List(shown, func(c *kong.Node) string { return c.Name }), ", ")}
+	case len(found) == 0:
 		return nil
 	}
 	slices.Sort(found)
