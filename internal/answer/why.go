@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/core/author"
+	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/provenance"
 	"git-checkpoint/internal/format/render"
@@ -128,13 +129,16 @@ func (a Behind) text(p *page) {
 	p.section("Steps behind it", columns, gather.List(a.Steps, row))
 	p.section("Steps that have lines of it; who made these is unknown", columns, gather.List(a.Held, row))
 	p.paths("Unknown", render.Normal, a.Unknown)
+	p.section("Renamed only", []render.Column{{Min: 20}}, gather.List(a.Renamed, func(r [2]checkpoint.Path) []render.Cell {
+		return []render.Cell{say(string(r[0]) + " → " + string(r[1]))}
+	}))
 	p.section("Others say, and nothing proves it", []render.Column{{}, {Min: 20}, {Align: render.Right}}, gather.List(a.Says, saying))
 	switch {
 	case len(a.Steps)+len(a.Held) > 0:
 	case len(a.Unknown) > 0:
 		p.line(plain("unknown: nothing in it was made under checkpoints here"))
-	default:
-		p.line(plain("It adds no lines, and nothing is known of what it removes or renames"))
+	case len(a.Renamed) == 0:
+		p.line(plain("It adds no lines, and nothing is known of what it removes"))
 	}
 }
 

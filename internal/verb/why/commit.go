@@ -42,6 +42,8 @@ type Commit struct {
 	Committed time.Time         `json:"-"`
 	Outside   []checkpoint.Path `json:"-"` // paths with lines that no known tool made
 	Lines     []Line            `json:"-"` // the lines that it adds, without empty ones
+	// Renamed has the files that got another path and no other content: both paths.
+	Renamed [][2]checkpoint.Path `json:"-"`
 }
 
 // Counts says how many lines have each answer.
@@ -126,6 +128,9 @@ func (j judge) behind(ctx context.Context, c *arrival) Commit {
 			continue
 		}
 		path := checkpoint.Path(change.Path)
+		if was := c.renames[change.Path]; was != "" && change.Old.OID == change.New.OID {
+			out.Renamed = append(out.Renamed, [2]checkpoint.Path{checkpoint.Path(was), path})
+		}
 		lines := j.behindPath(ctx, c, change)
 		unknown := false
 		for _, l := range lines {
