@@ -384,10 +384,10 @@ func (s *Service) noSteps(ctx context.Context, states []*journal.State) error {
 	there := slices.MaxFunc(states, func(a, b *journal.State) int {
 		rank := func(st *journal.State) int {
 			switch {
-			case st.Session == active:
-				return 3
 			case st.CurrentEntry() == nil:
 				return 0
+			case st.Session == active:
+				return 3
 			case IsClosed(st.Status):
 				return 1
 			}
@@ -395,6 +395,9 @@ func (s *Service) noSteps(ctx context.Context, states []*journal.State) error {
 		}
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.UpdatedAt.Compare(b.UpdatedAt))
 	})
+	if there.CurrentEntry() == nil { // nor does any other session have one
+		return Failure(KindNotFound, "`git checkpoint save -m MESSAGE` makes one", "no steps on %s", PlaceName(s.workBranch()))
+	}
 	said := fmt.Sprintf("`git checkpoint list --session %s` shows them", there.Session)
 	way := "git checkpoint list --session " + string(there.Session)
 	if command := s.SwitchTo(ctx, name.Ref(there.Branch)); command != "" && there.Branch != string(s.workBranch()) {
