@@ -134,7 +134,6 @@ func literalBools() []string {
 		"ui/cli.askElsewhere",
 		"ui/cli/usage.split",
 		"verb/connect.configure",
-		"verb/interop.writeValue",
 		"verb/repair.badSignature",
 	}
 }
