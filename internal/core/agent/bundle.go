@@ -12,8 +12,9 @@ import (
 // installs, instead of being entered in settings files. All of its paths are relative to the
 // plugin's directory.
 type Bundle struct {
-	Hooks string            `json:"hooks"`
-	Pages map[string]string `json:"pages"` // paths by template
+	Hooks  string            `json:"hooks"`
+	Server string            `json:"mcp"`   // empty: Files has it, or there is none
+	Pages  map[string]string `json:"pages"` // paths by template
 	// Files of JSON, in which "$version" stands for the version of this program.
 	Files map[string]any `json:"files"`
 	// Installed is a file that contains a text once the agent has installed it; "~/" is the home
@@ -43,6 +44,9 @@ func (d *Definition) Bundled(version string) (map[string][]byte, error) {
 		hooks = bytes.ReplaceAll(hooks, []byte(at+"; "), []byte(at+" plugin; "))
 	}
 	all := map[string][]byte{d.Bundle.Hooks: hooks}
+	if d.Bundle.Server != "" {
+		all[d.Bundle.Server] = []byte(snippet([]edit{{path: d.Server.At, value: d.Server.Entry}}))
+	}
 	for template, to := range d.Bundle.Pages {
 		text, err := files.ReadFile(path.Join("definitions", template))
 		if err != nil {
