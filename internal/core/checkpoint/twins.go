@@ -62,9 +62,10 @@ func unlessKept(st *journal.State, e *journal.Entry) *journal.Entry {
 	if e == nil || st.Place == "" || st.IsOwn(e) {
 		return e
 	}
-	left := matching(st, func(t *journal.Entry) bool { return t.Discarded && st.IsOwn(t) && numberOf(t) == numberOf(e) })
-	if len(left) > 0 && !st.Here()[e.Place] {
-		return nil
+	for i, c := range st.Standings() {
+		if c.Discarded && c.Step == e.Step && st.IsOwn(st.At(i)) && numberOf(st.At(i)) == numberOf(e) && !st.Here()[e.Place] {
+			return nil
+		}
 	}
 	return e
 }
