@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
@@ -24,8 +25,9 @@ func (h *handler) removed(ctx context.Context) string {
 	}
 	var paths, who []string
 	at, by := map[string][]string{}, h.work.Workers[h.worker()]
+	tips := sync.OnceValue(func() []name.OID { return h.otherTips(ctx) })
 	by.Others = slices.DeleteFunc(by.Others, func(f author.Foreign) bool {
-		if e := st.Entry(f.Lost); e != nil && !e.Dead && !h.elsewhere(ctx, f, e) {
+		if e := st.Entry(f.Lost); e != nil && !e.Dead && !h.elsewhere(ctx, f, e, tips) {
 			label := checkpoint.NameTo(st, e)
 			if len(h.work.Sessions) > 1 { // the number may be another session's, too
 				label = string(h.c.Session) + ":" + label
@@ -53,7 +55,7 @@ func (h *handler) removed(ctx context.Context) string {
 
 // elsewhere reports whether what is gone since a checkpoint is in a branch that is not checked out here, or, of what was
 // staged, in the file as it was then, whose removal is said by itself, or is now.
-func (h *handler) elsewhere(ctx context.Context, f author.Foreign, e *journal.Entry) bool {
+func (h *handler) elsewhere(ctx context.Context, f author.Foreign, e *journal.Entry, tips func() []name.OID) bool {
 	then, err := h.s.Repo.Commits.TreeOf(ctx, e.Event().Commit)
 	if err != nil {
 		return false
@@ -67,13 +69,19 @@ func (h *handler) elsewhere(ctx context.Context, f author.Foreign, e *journal.En
 		}
 		was = f.To
 	}
+	return slices.ContainsFunc(tips(), func(tip name.OID) bool {
+		tree, err := h.s.Repo.Commits.TreeOf(ctx, tip)
+		content, known := in(tree, f.Path)
+		return err == nil && known && content != "" && content == was
+	})
+}
+
+// otherTips returns the tips of the newest branches that are not at HEAD.
+func (h *handler) otherTips(ctx context.Context) []name.OID {
 	head, _ := h.s.Repo.Output(ctx, "rev-parse", "HEAD")                                                                                           //nolint:errcheck // then it is in no branch
 	tips, _ := h.s.Repo.Output(ctx, "for-each-ref", "--sort=-committerdate", "--count=50", "--format=%(objectname)", "refs/heads", "refs/remotes") //nolint:errcheck // likewise
-	return slices.ContainsFunc(strings.Fields(tips), func(tip string) bool {
-		tree, err := h.s.Repo.Commits.TreeOf(ctx, name.OID(tip))
-		content, known := in(tree, f.Path)
-		return err == nil && known && content != "" && content == was && tip != strings.TrimSpace(head)
-	})
+	others := slices.DeleteFunc(strings.Fields(tips), func(tip string) bool { return tip == strings.TrimSpace(head) })
+	return name.All[name.OID](others)
 }
 
 // text returns what is in a content, as author.Look has it.
