@@ -84,6 +84,8 @@ func untracked(s *checkpoint.Service, req Request, path, said string) ([]Place, 
 		return nil, nil, noLines(s, said)
 	case !there:
 		return nil, nil, checkpoint.Failure(checkpoint.KindNotFound, "", "there is no file %q", name.Clip(path, name.Said))
+	case whole == nil:
+		return nil, nil, checkpoint.Failure(checkpoint.KindNotFound, "", "%s is too large to follow lines in it", name.Clip(path, name.Said))
 	}
 	var lines []Place
 	for _, l := range req.Lines {
@@ -137,11 +139,12 @@ func rangeOf(typed string, lines int, path string) (from, to int, err error) {
 	return from, max(from, to), nil
 }
 
-// linesAt reads a file of a worktree.
+// linesAt reads a file of a worktree. One of more than maxBytes is there, but is not read.
 func linesAt(worktree, path string) (text, bool) {
 	at := filepath.Join(worktree, filepath.FromSlash(path))
-	if info, err := os.Lstat(at); err != nil || !info.Mode().IsRegular() {
-		return nil, false
+	info, err := os.Lstat(at)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxBytes {
+		return nil, err == nil && info.Mode().IsRegular()
 	}
 	data, err := os.ReadFile(at)
 	return split(string(data)), err == nil
