@@ -3,6 +3,10 @@ package remote
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -69,18 +73,22 @@ func (r *Remote) Push(ctx context.Context, updates []Update, unity Unity) ([]Out
 	args = append(args, "--", r.address())
 	byName := gather.Map(updates, func(u Update) (name.Ref, Update) { return r.Mapping.There(u.Ref), u })
 	// A refspec has no "+". Only a lease lets git replace a value.
-	specs, staged, err := r.specs(ctx, updates)
+	specs, many := r.specs(updates)
+	args = append(args, specs...)
+	dir, err := os.MkdirTemp("", "git-checkpoint-")
 	if err != nil {
 		return nil, err
 	}
-	defer staged.Close(ctx)
-	args = append(args, specs...)
-	res, err := r.run(ctx, "push to", git.Cmd{Args: args})
+	defer os.RemoveAll(dir)
+	env, err := r.apart(ctx, dir, many)
+	if err != nil {
+		return nil, err
+	}
+	res, err := r.run(ctx, "push to", git.Cmd{Args: args, Env: env})
 	outcomes := parsePorcelain(string(res.Stdout), byName)
 	var said *Error
 	switch {
 	case err == nil:
-		r.untrack(ctx)
 		return outcomes, nil
 	case errors.As(err, &said) && unity == AllOrNone && strings.Contains(said.Text, "not support") && strings.Contains(said.Text, "atomic"):
 		return nil, ErrNotAtomic
@@ -92,47 +100,44 @@ func (r *Remote) Push(ctx context.Context, updates []Update, unity Unity) ([]Out
 	return nil, err
 }
 
-// untrack deletes the remote-tracking branches that a push makes of checkpoints which are branches at the remote, if a
-// refspec keeps these out of a fetch: git heeds it in a fetch only. One that stays is no harm.
-func (r *Remote) untrack(ctx context.Context) {
-	below, branches := strings.CutPrefix(r.Mapping.prefix, "refs/heads/")
-	if !branches || !slices.Contains(r.Repo.Config.All("remote."+r.Name+".fetch"), "^"+r.Mapping.prefix+"*") {
-		return
-	}
-	tracked, _ := r.Repo.Refs.List(ctx, "refs/remotes/"+r.Name+"/"+below)
-	gone := gather.List(tracked, func(ref git.RefValue) git.Update { return git.Update{Ref: ref.Ref, Old: ref.OID} })
-	_ = r.Repo.Refs.Update(ctx, gone)
-}
-
-// specs returns the refspecs of a push. git compares each ref that is given by name with all refs
-// of the remote, which is slow for many. Above the limit the checkpoints are copied to refs below a
-// temporary directory and sent with one pattern. The caller closes the quarantine, which may be
-// nil.
-func (r *Remote) specs(ctx context.Context, updates []Update) ([]string, *Quarantine, error) {
-	var specs []string
-	var many []Update
+// specs returns the refspecs of a push, and those of its checkpoints that one pattern sends if they are many, as input
+// of `git update-ref --stdin`.
+func (r *Remote) specs(updates []Update) (specs []string, many string) {
+	var create strings.Builder
+	room := r.room() + "-out/"
 	for _, u := range updates {
 		if session, leaf, ok := name.SplitCheckpointRef(u.Ref); ok && u.New != "" && u.Lease == "" && session != "" && leaf != "" && len(updates) > explicit {
-			many = append(many, u)
+			fmt.Fprintf(&create, "create %s%s %s\n", room, strings.TrimPrefix(string(u.Ref), name.CheckpointRoot), u.New)
 			continue
 		}
 		specs = append(specs, string(u.New)+":"+string(r.Mapping.There(u.Ref)))
 	}
-	if len(many) == 0 {
-		return specs, nil, nil
+	if create.Len() > 0 {
+		specs = append(specs, room+"*:"+string(r.Mapping.There(name.CheckpointRoot+"*")))
 	}
-	room := r.room() + "-out/"
-	staged := &Quarantine{repo: r.Repo}
-	var write []git.Update
-	for _, u := range many {
-		ref := name.Ref(room + strings.TrimPrefix(string(u.Ref), name.CheckpointRoot))
-		write = append(write, git.Update{Ref: ref, New: u.New})
-		staged.refs = append(staged.refs, git.Update{Ref: ref, Old: u.New})
+	return specs, create.String()
+}
+
+// apart makes a git directory in dir that has no refs but these and shares the rest with the repository, and returns
+// the environment for git to use it. git compares each ref that it sends with all refs here, by name, and its helper
+// for HTTP does so for each ref of a pattern, too: among 10,000 checkpoints and their tags, a push of 2,000 took 15 s.
+// It makes no remote-tracking branches there, either, of checkpoints that are branches at the remote.
+func (r *Remote) apart(ctx context.Context, dir, create string) (env []string, err error) {
+	own, err := os.ReadFile(filepath.Join(r.Repo.GitDir, "config.worktree"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
-	if err := r.Repo.Refs.Update(ctx, write); err != nil {
-		return nil, nil, err
+	err = errors.Join(
+		os.WriteFile(filepath.Join(dir, "config.worktree"), own, 0o600),
+		os.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/.invalid\n"), 0o600),
+		os.Mkdir(filepath.Join(dir, "refs"), 0o700),
+		os.Mkdir(filepath.Join(dir, "reftable"), 0o700),
+	)
+	env = []string{"GIT_DIR=" + dir, "GIT_COMMON_DIR=" + r.Repo.CommonDir}
+	if err == nil && create != "" {
+		_, err = r.Repo.Run(ctx, git.Cmd{Args: []string{"update-ref", "--stdin"}, Env: env, Stdin: strings.NewReader(create)})
 	}
-	return append(specs, room+"*:"+string(r.Mapping.There(name.CheckpointRoot+"*"))), staged, nil
+	return env, err
 }
 
 // explain appends the remote's own output to reasons that say nothing by themselves, such as

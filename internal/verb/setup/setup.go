@@ -5,6 +5,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sort"
@@ -12,7 +13,9 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/remote"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // notesGlob makes `git log` show the notes. It is a glob because git warns about a literal
@@ -48,6 +51,13 @@ func Init(ctx context.Context, s *checkpoint.Service, req InitRequest) ([]string
 			return set, err
 		}
 		set = append(set, kv[0]+" = "+kv[1])
+		if branches, ok := strings.CutPrefix(kv[1], "^refs/heads/"); ok { // those that an earlier fetch made stay otherwise
+			tracked, err := s.Repo.Refs.List(ctx, "refs/remotes/"+s.DefaultRemote()+"/"+strings.TrimSuffix(branches, "*"))
+			gone := gather.List(tracked, func(r git.RefValue) git.Update { return git.Update{Ref: r.Ref, Old: r.OID} })
+			if err = cmp.Or(err, s.Repo.Refs.Update(ctx, gone)); err != nil {
+				return set, err
+			}
+		}
 	}
 	// A value that is set already, in any scope, is not written again.
 	for _, kv := range req.Settings {
