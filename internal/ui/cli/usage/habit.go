@@ -24,7 +24,27 @@ func gitHabits() map[string]string {
 		"rename": "describe * -m TEXT|describe @ -m TEXT", "edit": "describe * -m TEXT|describe @ -m TEXT", "reword": "describe * -m TEXT|describe @ -m TEXT",
 		"merge": "promote --merge *", "attempts": "fork --list", "worktree": "fork --list", "pull": "fetch *", "clone": "fetch *",
 		"rm": "delete *", "drop": "delete *|delete N", "abandon": "delete *|delete N", "clean": "status", "reflog": "history", "op": "history", "op undo": "undo", "op restore": "undo --list",
+		"squash": "land", "evolog": "history", "grep": "search *", "pr": "report", "rebase": gits, "mv": gits,
 	}
+}
+
+// gits stands for a command line that only git itself carries out.
+const gits = "git"
+
+// flagHabit returns a hint for a flag of git's that a command does not have, or "".
+func flagHabit(node *kong.Node, flag string, args []string) string {
+	if flag == "-C" {
+		return "-C is git's own: git -C <dir> checkpoint …"
+	}
+	switch node.Name + " " + flag {
+	case "status -s", "status --short":
+		return "git checkpoint status --porcelain"
+	case "push -f", "push --force", "push --force-with-lease":
+		return "git checkpoint push"
+	case "diff --cached", "diff --staged", "restore --staged":
+		return "git " + name.Quoted(args...)
+	}
+	return ""
 }
 
 // gitHabit returns a hint for a word that is a command of git, or a checkpoint or commit without a command: a
@@ -51,7 +71,7 @@ func gitHabit(node *kong.Node, word string, args []string) []string {
 	switch {
 	case word == "checkout" && paths < len(rest):
 		with, given = "restore *", strings.TrimSpace(given+" "+name.Quoted(rest[paths:]...))
-	case isGits(word, rest):
+	case line == gits, isGits(word, rest):
 		return []string{"git " + word + " " + name.Quoted(rest...)}
 	case given == "" && without != "":
 		with = without

@@ -333,8 +333,12 @@ func reworded(message string, node *kong.Node, args []string) (string, []string)
 	if m := match(`^(.*), did you mean (.*)\?$`); m != nil {
 		message, hints = m[1], []string{"did you mean " + m[2] + "?"}
 	}
-	if strings.HasPrefix(message, "unknown flag -") && !strings.HasPrefix(message, "unknown flag --") {
-		hints = nil // every one-letter flag is similar to every other
+	if flag, unknown := strings.CutPrefix(message, "unknown flag "); unknown {
+		if known := flagHabit(node, flag, args); known != "" {
+			return message, []string{known}
+		} else if !strings.HasPrefix(flag, "--") {
+			hints = nil // every one-letter flag is similar to every other
+		}
 	}
 	if m := match(`^unexpected argument (.*)$`); m != nil && len(node.Children) > 0 {
 		if hints = gitHabit(node, m[1], args); hints == nil {
@@ -368,9 +372,6 @@ func reworded(message string, node *kong.Node, args []string) (string, []string)
 				return fmt.Sprintf("%q is not a checkpoint", arg), []string{"did you mean " + meant + "?"}
 			}
 		}
-	}
-	if message == "unknown flag -C" {
-		return message, []string{"-C is git's own: git -C <dir> checkpoint …"}
 	}
 	return message, hints
 }
