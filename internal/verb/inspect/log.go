@@ -76,7 +76,7 @@ func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args [
 	if err = errors.Join(err, file.Close()); err != nil {
 		return 1, err
 	}
-	line := []string{"-c", "advice.graftFileDeprecated=false", "--no-pager", "log", "--stdin", "--date-order", "--no-notes"}
+	line := []string{"-c", "advice.graftFileDeprecated=false", "-c", "log.decorate=false", "--no-pager", "log", "--stdin", "--date-order", "--no-notes"}
 	if to.Color != "" {
 		line = append(line, "--color="+to.Color)
 	}
