@@ -191,7 +191,7 @@ func (f *forking) prepare(ctx context.Context) error {
 		f.s.Warn(fmt.Sprintf("%s is not in the checkpoint, so it is not in the fork (%s)", sk.Path, sk.Reason))
 	}
 	f.head = linked.HeadFor(ctx, f.s, f.record.Git.Head)
-	if f.head != "" && f.head != f.record.Git.Head {
+	if made := f.record.Git.Head; made != "" && f.head != "" && f.head != made {
 		f.s.Warn(fmt.Sprintf("the commit that %s was made on is not here; HEAD of the fork is that of this worktree", checkpoint.MentionOf(f.record)))
 	}
 	if f.head == "" {
