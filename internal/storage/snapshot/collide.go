@@ -12,6 +12,22 @@ import (
 	"git-checkpoint/internal/storage/worktree"
 )
 
+// widen adds the captured files that stand where a path of the scope needs a directory.
+func (sc *Scope) widen(changes []git.Change) {
+	only, goes, needed := sc.Only, map[string]bool{}, map[string]bool{}
+	for _, c := range changes {
+		goes[c.Path] = c.New.Mode == 0
+	}
+	for _, c := range changes {
+		for dir := path.Dir(c.Path); only != nil && dir != "." && c.New.Mode != 0; dir = path.Dir(dir) {
+			needed[dir] = needed[dir] || goes[dir] && only(c.Path)
+		}
+	}
+	if only != nil {
+		sc.Only = func(p string) bool { return only(p) || needed[p] }
+	}
+}
+
 // findCollisions looks at each path of the plan and, for a file to write, at its parents.
 // Anything there that the capture does not hold would be lost, so it becomes a Collision. It also
 // fills p.seen.
