@@ -192,7 +192,6 @@ func (h *handler) started(ctx context.Context) (agent.Answer, error) {
 	if h.c.Seen.IsZero() {
 		h.c.Seen = h.now()
 	}
-	h.maybeBlind()
 	if source := h.e.Source; source != "resume" && source != "clear" && source != "compact" || !h.def.Answers.Context.Fits(h.event) {
 		return agent.Answer{}, nil
 	}

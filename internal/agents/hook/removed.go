@@ -3,6 +3,8 @@ package hook
 import (
 	"context"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -53,7 +55,7 @@ func (h *handler) removed(ctx context.Context) string {
 	return words
 }
 
-// elsewhere reports whether what is gone since a checkpoint is in a branch that is not checked out here, or, of what was
+// elsewhere reports whether what is gone since a checkpoint is on disk, in a branch that is not checked out here, or, of what was
 // staged, in the file as it was then, whose removal is said by itself, or is now.
 func (h *handler) elsewhere(ctx context.Context, f author.Foreign, e *journal.Entry, tips func() []name.OID) bool {
 	then, err := h.s.Repo.Commits.TreeOf(ctx, e.Event().Commit)
@@ -62,6 +64,10 @@ func (h *handler) elsewhere(ctx context.Context, f author.Foreign, e *journal.En
 	}
 	in := author.ContentIn(ctx, h.s.Repo.Trees)
 	was, _ := in(then, f.Path)
+	file := filepath.Join(h.s.Repo.WorkTree, filepath.FromSlash(f.Path))
+	if info, err := os.Lstat(file); err == nil && info.Mode().IsRegular() && !f.Staged && h.content(file, info) == was {
+		return true // it is only ignored now
+	}
 	if f.Staged {
 		now, _ := in(create.CurrentTree(ctx, h.s, h.c.Session), f.Path)
 		if !f.GoneFrom(was, h.text(ctx)) || !f.GoneFrom(now, h.text(ctx)) {

@@ -97,7 +97,7 @@ func (h *handler) saved(ctx context.Context) error {
 	case !inside || err == nil && !info.Mode().IsRegular():
 		return nil
 	case err == nil:
-		save.Size, save.Time, save.Content = info.Size(), info.ModTime(), h.content(info)
+		save.Size, save.Time, save.Content = info.Size(), info.ModTime(), h.content(h.e.File, info)
 	case !save.Before:
 		return err
 	}
@@ -114,9 +114,9 @@ func (h *handler) saved(ctx context.Context) error {
 	return work.Save(h.s.Repo.GitDir)
 }
 
-// content returns what git has of the file of the event, unless a filter changes that; something else if it is too large.
-func (h *handler) content(info os.FileInfo) string {
-	data, err := os.ReadFile(h.e.File)
+// content returns what git has of a file, unless a filter changes that; something else if it is too large.
+func (h *handler) content(file string, info os.FileInfo) string {
+	data, err := os.ReadFile(file)
 	if err != nil || info.Size() > largestEdit {
 		return author.Unclear
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
@@ -45,7 +46,7 @@ func (b *Worker) meet(before name.ID, changes []Change, claims map[string]string
 				case !gone:
 					f.Lost = ""
 				case own && claim != record.Named && !back[c.Path] && f.Lost == "" && !f.GoneFrom(c.From, text):
-					if at := slices.IndexFunc(changes, func(o Change) bool { return o.To == c.From }); at >= 0 { // it was moved
+					if at := slices.IndexFunc(changes, func(o Change) bool { return o.To == c.From || o.From == "" && f.whole(o.To, text) }); at >= 0 { // it was moved
 						f.Path = changes[at].Path
 					} else {
 						f.Lost, f.Shared = before, claim == record.Unknown
@@ -82,17 +83,33 @@ func (w *Work) Staged(ctx context.Context, repo *git.Repo, look Look, before nam
 
 // GoneFrom is Gone for a content that is there now. What cannot be read may still have it.
 func (f Foreign) GoneFrom(now string, text func(content string) ([]byte, bool)) bool {
-	if now == f.To || text == nil {
+	texts := f.texts(now, text)
+	return now != f.To && texts != nil && f.Gone(texts[0], texts[1], texts[2])
+}
+
+// whole reports whether a content has each line that the change added.
+func (f Foreign) whole(now string, text func(content string) ([]byte, bool)) bool {
+	texts := f.texts(now, text)
+	if texts == nil {
 		return false
 	}
-	var texts [3][]byte
-	for i, content := range []string{f.From, f.To, now} {
-		var ok bool
-		if texts[i], ok = text(content); !ok {
-			return false
+	added, left := added(texts[0], texts[1], texts[2])
+	return added > 0 && left == added
+}
+
+// texts returns what is in the contents before and after the change, and in one that is there now; nil: it cannot be read.
+func (f Foreign) texts(now string, text func(content string) ([]byte, bool)) (texts [][]byte) {
+	for _, content := range []string{f.From, f.To, now} {
+		if text == nil {
+			return nil
 		}
+		one, ok := text(content)
+		if !ok {
+			return nil
+		}
+		texts = append(texts, one)
 	}
-	return f.Gone(texts[0], texts[1], texts[2])
+	return texts
 }
 
 // CatchUp notes what a worker's session has up to a checkpoint that no hook of the worker captured: a person saved it, or
@@ -100,19 +117,27 @@ func (f Foreign) GoneFrom(now string, text func(content string) ([]byte, bool)) 
 func (w *Work) CatchUp(ctx context.Context, s *checkpoint.Service, look Look, to name.ID) {
 	by, tools := w.Workers[look.Worker], w.tools(look)
 	known := by.Known
-	if by.Known = to; known == to || known == "" {
+	if by.Known = to; known == to || known == "" && tools {
 		return
 	}
 	st, err := s.State(ctx, look.Session)
 	if err != nil {
 		return
 	}
-	was, now := st.Entry(known), st.Entry(to)
+	was, now, from := st.Entry(known), st.Entry(to), s.Repo.Checkout.HeadTree(ctx)
+	for e := range st.LineTo(now) { // of a worker that is new here: all that people saved
+		if known == "" && e.Event().Trigger != workflow.TriggerManual {
+			was = e
+			break
+		}
+	}
 	// Without a tool of its own at work, a rollback brought back what there was before.
-	if was == nil || now == nil || !tools && !reaches(st, now, was.Checkpoint) {
+	if now == nil || known != "" && (was == nil || !tools && !reaches(st, now, known)) {
 		return
 	}
-	from, err := s.Repo.Commits.TreeOf(ctx, was.Event().Commit)
+	if was != nil {
+		from, err = s.Repo.Commits.TreeOf(ctx, was.Event().Commit)
+	}
 	here, failed := s.Repo.Commits.TreeOf(ctx, now.Event().Commit)
 	if err != nil || failed != nil {
 		return
@@ -124,7 +149,7 @@ func (w *Work) CatchUp(ctx context.Context, s *checkpoint.Service, look Look, to
 	for _, c := range changes {
 		claims[c.Path] = record.Unknown
 	}
-	by.meet(was.Checkpoint, changes, claims, nil, tools, look.Text)
+	by.meet(known, changes, claims, nil, tools, look.Text)
 }
 
 // tools reports whether a tool of a worker may have been at work since its session saw the worktree.
@@ -146,15 +171,22 @@ func (f Foreign) Gone(from, to, now []byte) bool {
 	if bytes.IndexByte(to, 0) >= 0 || bytes.IndexByte(now, 0) >= 0 {
 		return false
 	}
-	was, left, added := linesOf(from), linesOf(now), 0
+	added, left := added(from, to, now)
+	return added > 0 && left == 0
+}
+
+// added counts the lines that are in a text and were not in the one before, and those of them that are in the text now.
+func added(from, to, now []byte) (added, left int) {
+	was, is := linesOf(from), linesOf(now)
 	for line := range linesOf(to) {
 		if !was[line] {
-			if added++; left[line] {
-				return false
+			added++
+			if is[line] {
+				left++
 			}
 		}
 	}
-	return added > 0
+	return added, left
 }
 
 // linesOf returns the lines of a text without white space, except for empty ones.
