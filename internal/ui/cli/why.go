@@ -44,7 +44,7 @@ func (c *WhyCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error
 	case c.What == "":
 		return usage.Error("nothing given for <path:line|commit>", "git checkpoint why -h shows its usage")
 	}
-	req := why.Request{File: c.What, Lines: c.Lines, Loose: c.Spaces, Options: c.options(), Progress: tally}
+	req := why.Request{File: c.What, Lines: c.Lines, Loose: c.Spaces, Options: c.options(), Git: c.Moves || c.Copies > 0, Progress: tally}
 	if m := regexp.MustCompile(`(?s)^(.+):(\d+(?:,\+?\d+)?)$`).FindStringSubmatch(c.What); m != nil && len(c.Lines) == 0 {
 		if req.File, req.Lines = m[1], []string{m[2]}; !strings.Contains(m[2], ",") {
 			req.Lines[0] += "," + m[2] // for git one number means all lines from there

@@ -30,6 +30,11 @@ type Request struct {
 	Progress func(int)
 }
 
+// follows reports whether what git blame says of a line counts.
+func (r Request) follows() bool {
+	return len(r.Ignore) > 0 || slices.Contains(r.Options, "-M") || slices.Contains(r.Options, "-C")
+}
+
 // Line is a line of the file with its origin.
 type Line struct {
 	Line    int    `json:"line"`
@@ -59,7 +64,8 @@ type Line struct {
 // Blame returns for each line of a file which checkpoint wrote it.
 func Blame(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, error) {
 	if req.Ref == "" {
-		if !saved(ctx, s, req.File) {
+		// Only a walk over the checkpoints follows a line from one to the other where git's answer counts.
+		if path, err := s.Repo.Below(req.File); err != nil || isFile(s, path) && !(req.follows() && saved(ctx, s, req.File)) {
 			return ofWorktree(ctx, s, req)
 		}
 		req.Ref = "@"
@@ -78,8 +84,13 @@ func Blame(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 	return lines, tell(ctx, s, found, req, places, lines)
 }
 
-// saved reports whether the current checkpoint has a file as it is in the worktree. What is no regular file has no lines
-// that could differ.
+// isFile reports whether a regular file is at a path.
+func isFile(s *checkpoint.Service, path string) bool {
+	info, err := os.Lstat(filepath.Join(s.Repo.WorkTree, filepath.FromSlash(path)))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// saved reports whether the current checkpoint has a file as it is in the worktree.
 func saved(ctx context.Context, s *checkpoint.Service, file string) bool {
 	path, err := s.Repo.Below(file)
 	found, none := s.Resolve(ctx, "", "@")
@@ -90,9 +101,6 @@ func saved(ctx context.Context, s *checkpoint.Service, file string) bool {
 	if err != nil {
 		return true // it is damaged, which the walk says
 	}
-	if info, err := os.Lstat(filepath.Join(s.Repo.WorkTree, filepath.FromSlash(path))); err != nil || !info.Mode().IsRegular() {
-		return true
-	}
 	e, _, err := s.Repo.Trees.Lookup(ctx, tree, path)
 	is, unread := s.Repo.Output(ctx, "hash-object", "--", path)
 	return err != nil || unread == nil && string(e.OID) == is
@@ -100,7 +108,7 @@ func saved(ctx context.Context, s *checkpoint.Service, file string) bool {
 
 // ofWorktree answers of the file in the worktree, as why does. A line that is in no commit has that of its checkpoint.
 func ofWorktree(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, error) {
-	said, err := why.Lines(ctx, s, why.Request{File: req.File, Options: req.Options, Loose: slices.Contains(req.Options, "-w"), Progress: req.Progress})
+	said, err := why.Lines(ctx, s, why.Request{File: req.File, Options: req.Options, Loose: slices.Contains(req.Options, "-w"), Git: req.follows(), Progress: req.Progress})
 	if checkpoint.KindOf(err) == checkpoint.KindNotFound && slices.Contains(req.Options, "-L") {
 		return nil, checkpoint.Usage("", "%s", checkpoint.MessageOf(err)) // as for a checkpoint's file
 	}
@@ -115,6 +123,9 @@ func ofWorktree(ctx context.Context, s *checkpoint.Service, req Request) ([]Line
 	for i, w := range said {
 		c := w.Claim()
 		l := Line{Line: w.Line, Content: w.Text, Commit: w.Commit, Message: w.Subject, Author: w.Blamed.Author, Time: w.Time, Because: c.Because}
+		if len(w.Claims) > 1 {
+			l.By = author.Unknown
+		}
 		l.set(c, here.Session)
 		lines[i] = l
 	}
@@ -139,8 +150,7 @@ func tell(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, r
 		return err
 	}
 	claims, err := why.In(ctx, s, found, tree, path, places, why.Request{
-		Loose: slices.Contains(req.Options, "-w"), Git: len(req.Ignore) > 0 || slices.Contains(req.Options, "-M") || slices.Contains(req.Options, "-C"),
-		Progress: req.Progress,
+		Loose: slices.Contains(req.Options, "-w"), Git: req.follows(), Progress: req.Progress,
 	})
 	if err != nil {
 		return err

@@ -18,7 +18,8 @@ func newJudge(ctx context.Context, s *checkpoint.Service, req Request) (judge, e
 	read := &files{repo: s.Repo, loose: req.Loose, lacks: x.lacks}
 	history := &commits{repo: s.Repo, oldest: x.begins() - 24*60*60, leading: memo[name.OID, map[name.OID]bool]{most: 8}}
 	came := &arrivals{s: s, files: read, commits: history}
-	added, said := &additions{x: x, files: read}, &journals{s: s, x: x}
+	said := &journals{s: s, x: x}
+	added := &additions{x: x, files: read, commits: history, journals: said}
 	j := judge{
 		x: x, files: read, added: added, commits: history, arrivals: came,
 		descent: &descent{x: x, files: read, added: added, commits: history, arrivals: came, journals: said},

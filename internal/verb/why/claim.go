@@ -62,11 +62,12 @@ func dropWeaker(all []Claim) []Claim {
 		return held
 	}
 	// Sessions of one worktree have seen the same change. One of them may know whose it is, or else the first one
-	// tells. That counts for more than from which of them it was committed.
+	// tells. That counts for more than from which of them it was committed. A command only brings back what a tool wrote.
 	seen := slices.Clone(known)
 	known = slices.DeleteFunc(known, func(c Claim) bool {
-		return c.By == author.Outside && slices.ContainsFunc(seen, func(o Claim) bool {
-			return o.worktree == c.worktree && (o.By != author.Outside || o.Since.Before(c.Since.Time))
+		return slices.ContainsFunc(seen, func(o Claim) bool {
+			earlier := o.Since.Before(c.Since.Time)
+			return o.worktree == c.worktree && (c.By == author.Outside && (o.By != author.Outside || earlier) || c.By == author.During && o.By == author.Agent && earlier)
 		})
 	})
 	// In another worktree a session may go on from a commit that was made elsewhere.

@@ -145,7 +145,7 @@ func (d *descent) half(ctx context.Context, of *session, c *arrival) bool {
 			after, lines := d.files.read(ctx, change.New).text, d.files.newLines(ctx, change)
 			total += len(lines)
 			for _, i := range lines {
-				by := d.added.sessions(after, i)
+				by := d.added.sessions(ctx, after, i)
 				if len(by) > 0 {
 					anybodys++
 				}

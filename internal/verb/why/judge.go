@@ -25,7 +25,7 @@ func (j judge) claims(ctx context.Context, l newLine) []Claim {
 		return nil
 	}
 	t := j.files.read(ctx, l.file).text
-	if l.line >= len(t) || len(j.added.of(t, l.line)) == 0 {
+	if l.line >= len(t) || len(j.added.of(ctx, t, l.line)) == 0 {
 		return nil
 	}
 	var all []Claim
@@ -78,7 +78,7 @@ func (j judge) find(ctx context.Context, point int32, l newLine) (saved, int) {
 	}
 	t := j.files.read(ctx, l.file).text
 	tried := map[int32]bool{}
-	for _, e := range j.added.of(t, l.line) {
+	for _, e := range j.added.of(ctx, t, l.line) {
 		change := j.x.Changes[e.change]
 		other := saved{point, j.x.pathOf(change.Path)}
 		if tried[change.Path] || other == same {

@@ -73,6 +73,9 @@ func (w *walk) origin(ctx context.Context, i int) saved {
 // added returns the origin of line i of a version, which is not in the file before: that checkpoint, unless its files were
 // brought back from another one that has the line. One that leads back to here, as where clocks went back, is none.
 func (w *walk) added(ctx context.Context, v *version, i int) saved {
+	if w.chains.added.brought(ctx, v.saved, w.files.read(ctx, v.now).text[i]) {
+		return nowhere
+	}
 	for _, source := range w.chains.journals.turns(ctx).back[v.point] {
 		if source.point < 0 || source.only != nil && !source.only[v.path] {
 			continue
@@ -112,7 +115,7 @@ func (w *walk) version(ctx context.Context, n int) *version {
 func (w *walk) indexed(ctx context.Context, i int) saved {
 	e, line := w.start, w.files.read(ctx, w.start).numbers[i]
 	in := func(e git.Entry) bool { return slices.Contains(w.files.read(ctx, e).numbers, line) }
-	hits := gather.Set(w.chains.added.of(w.files.read(ctx, w.start).text, i), func(hit entry) int32 { return hit.change })
+	hits := gather.Set(w.chains.added.of(ctx, w.files.read(ctx, w.start).text, i), func(hit entry) int32 { return hit.change })
 	for n := range w.versions {
 		v := w.version(ctx, n)
 		if v.now.OID != e.OID && !in(v.now) {

@@ -23,6 +23,8 @@ package why
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/core/author"
@@ -105,11 +107,14 @@ func Lines(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 			now = e
 		}
 	}
+	tip := j.current(ctx, now, path)
 	var lines []Line
 	for _, b := range said {
 		l := Line{Path: path, Line: b.Line, Text: b.Text, Commit: b.Commit, Blamed: b}
 		var c *arrival
-		if l.Claims, c = j.answer(ctx, ask(b, now, path)); len(l.Claims) == 0 {
+		l.Claims, c = j.answer(ctx, ask(b, now, path))
+		l.Claims = dropWeaker(append(l.Claims, j.inside(ctx, tip, now, b, req.Git)...))
+		if len(l.Claims) == 0 {
 			l.Because = j.because(ctx, now, l.Text)
 		}
 		if c != nil && !c.here() {
@@ -118,6 +123,11 @@ func Lines(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 			l.Time = checkpoint.Time{Time: c.Author.When.UTC()}
 		}
 		lines = append(lines, l)
+	}
+	if slices.ContainsFunc(lines, func(l Line) bool { return l.Because == NoCheckpoint }) {
+		if err := j.readable(ctx, tip); err != nil {
+			return nil, err
+		}
 	}
 	return lines, ctx.Err()
 }
@@ -158,6 +168,33 @@ func In(ctx context.Context, s *checkpoint.Service, of *checkpoint.Found, tree n
 		out[i] = l.Claim()
 	}
 	return out, ctx.Err()
+}
+
+// current returns the file in the newest checkpoint of this worktree that has it as it is now, if HEAD is still where it was.
+func (j judge) current(ctx context.Context, now git.Entry, path string) saved {
+	tip, here := j.chains.journals.turns(ctx).latest[j.worktree]
+	if !here || tip < 0 || j.x.Checkpoints[tip].Head != j.arrivals.s.Repo.Head.OID {
+		return nowhere
+	}
+	return j.chains.holding(ctx, tip, spot{now, []string{path}, 0})
+}
+
+// readable returns an error if a version of a file of a checkpoint is damaged: then what its step added is not known.
+func (j judge) readable(ctx context.Context, of saved) error {
+	if of.point < 0 {
+		return nil
+	}
+	w := j.chains.walk(ctx, of)
+	for n := range w.compared() {
+		v := w.version(ctx, n)
+		if !isFile(v.now) || j.files.read(ctx, v.now).known || j.x.lacks[v.now.OID] {
+			continue
+		}
+		if _, err := j.arrivals.s.Repo.Objects.Batch().Typed(ctx, string(v.now.OID), "blob"); err != nil {
+			return fmt.Errorf("checkpoint %s: object %q: %w", j.x.Checkpoints[v.point].ID, v.now.OID, git.ErrUnreadable)
+		}
+	}
+	return nil
 }
 
 // inside returns the claim to a line of a file of a checkpoint that checkpoints of the worktree have added. If git's answer
