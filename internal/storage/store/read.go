@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
-	"git-checkpoint/internal/sys/gather"
 )
 
 // Stored is a record with how it is stored.
@@ -148,39 +148,58 @@ func (s *contents) SkipWorktree(ctx context.Context, m name.OID) (paths []string
 
 // Conflicts returns the unmerged index entries, sorted by stage and path.
 func (s *contents) Conflicts(ctx context.Context, m name.OID) ([]git.Unmerged, error) {
-	var out []git.Unmerged
-	for stage := 1; stage <= 3; stage++ {
-		files, err := s.files(ctx, m, fmt.Sprintf("%s/%d", ConflictsPath, stage))
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range files {
-			out = append(out, git.Unmerged{Stage: stage, Path: f.Path, Entry: f.New})
-		}
-	}
-	return out, nil
+	d, err := s.part(ctx, m, ConflictsPath)
+	return d.Conflicts, err
 }
 
 // Raw returns the blobs with the exact bytes of files, by path.
 func (s *contents) Raw(ctx context.Context, m name.OID) (map[string]name.OID, error) {
-	files, err := s.files(ctx, m, RawPath)
-	if err != nil {
-		return nil, err
-	}
-	return gather.Map(files, func(f git.Change) (string, name.OID) { return f.Path, f.New.OID }), nil
+	d, err := s.part(ctx, m, RawPath)
+	return d.Raw, err
 }
 
-// files returns the files below a directory of M.
-func (s *contents) files(ctx context.Context, m name.OID, dir string) ([]git.Change, error) {
+// part returns a draft with what a directory of M holds.
+func (s *contents) part(ctx context.Context, m name.OID, dir string) (d Draft, err error) {
 	e, err := s.entry(ctx, m, dir)
 	if err != nil || !e.IsTree() {
-		return nil, err
+		return d, err
 	}
-	files, err := s.repo.Trees.Diff(ctx, "", e.OID)
-	if err != nil {
-		return nil, damaged(ctx, "record commit", m, err)
+	if err := s.ReadPart(ctx, e, &d); err != nil {
+		return d, damaged(ctx, "record commit", m, err)
 	}
-	return files, nil
+	return d, nil
+}
+
+// ReadPart reads into d what an entry of M's tree holds beside the record.
+func (s *contents) ReadPart(ctx context.Context, part git.Entry, d *Draft) error {
+	files := func(to *map[string]name.OID) error {
+		*to = map[string]name.OID{}
+		return s.repo.Trees.Walk(ctx, part.OID, func(file string, e git.Entry) error {
+			(*to)[file] = e.OID
+			return nil
+		})
+	}
+	switch part.Name {
+	case IndexPath:
+		d.IndexTree = part.OID
+	case FlagsPath:
+		d.Flags = part.OID
+	case OutputsPath:
+		return files(&d.Outputs)
+	case RawPath:
+		return files(&d.Raw)
+	case ImportPath:
+		return files(&d.Import)
+	case ConflictsPath:
+		return s.repo.Trees.Walk(ctx, part.OID, func(file string, e git.Entry) error {
+			stage, path, _ := strings.Cut(file, "/")
+			if number, err := strconv.Atoi(stage); err == nil && 1 <= number && number <= 3 { // git knows no others
+				d.Conflicts = append(d.Conflicts, git.Unmerged{Stage: number, Path: path, Entry: e})
+			}
+			return nil
+		})
+	}
+	return nil
 }
 
 // entry returns the entry at a path in M's tree. It is the zero Entry if nothing is there. A record

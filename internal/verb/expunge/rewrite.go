@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
-	"strconv"
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -269,29 +268,13 @@ func (r *rewriting) parts(ctx context.Context, o *old, d *store.Draft) error {
 	if err != nil {
 		return err
 	}
-	d.Outputs, d.Import, d.Raw = map[string]name.OID{}, map[string]name.OID{}, map[string]name.OID{}
-	files := map[string]map[string]name.OID{store.OutputsPath: d.Outputs, store.ImportPath: d.Import, store.RawPath: d.Raw}
 	for _, e := range entries {
-		switch e.Name {
-		case store.IndexPath:
-			err = r.index(ctx, e.OID, staged, d)
-		case store.FlagsPath:
-			d.Flags = e.OID
-		case store.OutputsPath, store.ImportPath, store.RawPath, store.ConflictsPath:
-			err = r.plan.s.Repo.Trees.Walk(ctx, e.OID, func(file string, in git.Entry) (err error) {
-				if to := files[e.Name]; to != nil {
-					to[file] = in.OID
-					return nil
-				}
-				c := git.Unmerged{Entry: in}
-				var stage string
-				stage, c.Path, _ = strings.Cut(file, "/")
-				c.Stage, err = strconv.Atoi(stage)
-				d.Conflicts = append(d.Conflicts, c)
-				return err
-			})
+		if err := r.plan.s.Store.ReadPart(ctx, e, d); err != nil {
+			return err
 		}
-		if err != nil {
+	}
+	if d.IndexTree != "" {
+		if err := r.index(ctx, d.IndexTree, staged, d); err != nil {
 			return err
 		}
 	}

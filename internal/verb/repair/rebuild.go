@@ -208,7 +208,6 @@ func (r *rebuilding) open(ctx context.Context) (err error) {
 func (r *rebuilding) derived(ctx context.Context) error {
 	w := &repairs{rebuilding: r}
 	r.readArchive(ctx)
-	w.tell()
 	err := r.p.Judge(ctx, r.subjects(), nil, func(v proof.Verdict) error { return w.planRepair(ctx, v) })
 	if err != nil {
 		return err

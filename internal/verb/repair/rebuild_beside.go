@@ -20,6 +20,7 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/proof"
 	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
 )
 
@@ -39,14 +40,13 @@ func (w *repairs) lostRecord(v proof.Verdict) bool {
 
 // notedRecord returns the record in the checkpoint's note, if it is exactly the one that the
 // journal names. The checksum proves that. The notes are a second copy of all records.
-func (w *repairs) notedRecord(ctx context.Context, v proof.Verdict) (*record.Record, name.OID, error) {
+func (w *repairs) notedRecord(ctx context.Context, v proof.Verdict) (found *record.Record, err error) {
 	blob := w.p.Notes.Of(v.Commit())
 	if blob == "" || v.Entry.Event().Record == "" {
-		return nil, "", nil
+		return nil, nil
 	}
-	var found *record.Record
 	// Prove hashes the blob itself, so a garbled note is not used.
-	err := w.s.Repo.Objects.Batch().Prove(ctx, []string{string(blob)}, record.MaxSize, func(_ int, o git.Object, err error) error {
+	err = w.s.Repo.Objects.Batch().Prove(ctx, []string{string(blob)}, record.MaxSize, func(_ int, o git.Object, err error) error {
 		if err != nil || o.Type != "blob" || o.Data == nil {
 			return nil //nolint:nilerr // then there is none
 		}
@@ -56,107 +56,62 @@ func (w *repairs) notedRecord(ctx context.Context, v proof.Verdict) (*record.Rec
 		}
 		return nil
 	})
-	return found, blob, err
+	return found, err
 }
 
-// regenerateRecord tries to write the record commit M again, byte for byte. Its tree follows from
-// the record, author and date are those of C, and C names M's id, so the result can be compared
-// before it is written. It reports whether that worked.
-func (w *repairs) regenerateRecord(ctx context.Context, v proof.Verdict, l *Rebuilt) (bool, error) {
-	want := v.Parts.RecordCommit
-	rec, blob, err := w.notedRecord(ctx, v)
-	if err != nil || rec == nil || want == "" {
+// restoreRecord makes up for a record that is lost. If the note has it, and M composed from it has the id
+// that C names, M is written again and C is whole; then the result is true. Otherwise it makes a checkpoint
+// beside the broken one, from what the message, the trees, the note and the journal still prove. Objects
+// cannot be changed, so the broken one stays. If any of its files is lost, none is made.
+func (w *repairs) restoreRecord(ctx context.Context, v proof.Verdict, l *Rebuilt) (again bool, err error) {
+	b := &beside{repairs: w, broken: v, line: l}
+	if err := b.gather(ctx); err != nil {
 		return false, err
 	}
-	// Only the parts that the record names with their ids can be rebuilt. With exact bytes or
-	// conflicts the id will not match.
-	c := v.Parts.Commit
-	from, _ := checkpoint.ImportedMember.Of(rec.Extra)
-	m, err := w.s.Store.ComposeRecord(ctx, &store.Draft{Record: rec, Outputs: blobsOf(rec), Import: from.Files, IndexTree: rec.Git.Index, Author: c.Author, Committer: c.Committer}, blob)
-	if err != nil {
-		return false, nil //nolint:nilerr // what it names is missing too
+	if again, err = b.again(ctx); again || err != nil {
+		return again, err
 	}
-	if git.HashObject(w.s.Repo.Format, "commit", m.Encode()) != want {
-		return false, nil
-	}
-	if _, err := w.s.Repo.Commits.Write(ctx, m); err != nil {
-		return false, err
-	}
-	for _, f := range v.Findings {
-		if f.Kind == proof.RecordCommitMissing || f.Kind == proof.RecordCommitGarbled || f.Kind == proof.TreeMissing || f.Kind == proof.TreeGarbled {
-			l.mended(f, "the commit of its record was written again, byte for byte")
-		}
-	}
-	return true, nil
-}
-
-// blobsOf returns the blobs of a record's outputs, by name.
-func blobsOf(r *record.Record) map[string]name.OID {
-	blobs := make(map[string]name.OID, len(r.Outputs))
-	for n, o := range r.Outputs {
-		blobs[n] = o.OID
-	}
-	return blobs
-}
-
-// standInFor makes a checkpoint beside one whose record or commit is lost, from what the message,
-// the trees, the note and the journal still prove. Objects cannot be changed, so the broken
-// checkpoint stays. If any of its files is lost, none is made.
-func (w *repairs) standInFor(ctx context.Context, v proof.Verdict, l *Rebuilt) error {
 	// An earlier rebuild has made one already.
 	if id := w.standIn(v.ID); id != "" {
 		l.Rebuilt, l.RebuiltFrom = id, v.ID
-		return nil
+		return false, nil
 	}
-	b := &beside{repairs: w, broken: v, line: l}
-	if err := b.gather(ctx); err != nil || b.draft.Tree == "" {
-		return err
+	l.Missing = append(l.Missing, b.missing...)
+	if b.draft.Tree == "" {
+		return false, nil
 	}
-	if lost, err := w.lacks(ctx, b.draft.Tree); err != nil || lost != "" {
-		if lost != "" {
-			l.Missing = append(l.Missing, "files: "+lost)
-		}
-		return err
+	if err := checkpoint.VerifyObjects(ctx, w.s, b.draft.Tree); err != nil {
+		l.Missing = append(l.Missing, "files: "+err.Error())
+		return false, ctx.Err()
 	}
-	return b.make(ctx)
+	return false, b.make(ctx)
 }
 
-// lacks names an object that is missing below a tree, or returns "" if all are there.
-func (w *repairs) lacks(ctx context.Context, tree name.OID) (string, error) {
-	err := checkpoint.VerifyObjects(ctx, w.s, tree)
-	if err != nil && ctx.Err() == nil {
-		return err.Error(), nil
-	}
-	return "", err
-}
-
-// beside is a new checkpoint that is made beside a broken one.
+// beside is what is gathered of a broken checkpoint.
 type beside struct {
 	*repairs
-	broken proof.Verdict
-	line   *Rebuilt
-	record *record.Record
-	draft  store.Draft
+	broken  proof.Verdict
+	line    *Rebuilt
+	record  *record.Record
+	proven  bool // the record is the original one
+	draft   store.Draft
+	missing []string // what could not be recovered: it ends up in the line, the record and the event
 }
 
-// lost notes what could not be recovered. It ends up in the line, the record and the event.
-func (b *beside) lost(what ...string) { b.line.Missing = append(b.line.Missing, what...) }
+func (b *beside) lost(what ...string) { b.missing = append(b.missing, what...) }
 
 // gather collects everything that can be proven. The best source is the record, then the message of
 // the checkpoint commit.
-func (b *beside) gather(ctx context.Context) error {
-	rec := b.broken.Record // of an older format: all of it is known
-	if rec == nil {
-		var err error
-		if rec, _, err = b.notedRecord(ctx, b.broken); err != nil {
+func (b *beside) gather(ctx context.Context) (err error) {
+	commit := b.broken.Parts.Commit
+	if b.record = b.broken.Record; b.record == nil { // else it is of an older format, and all of it is known
+		if b.record, err = b.notedRecord(ctx, b.broken); err != nil {
 			return err
 		}
 	}
-	commit := b.broken.Parts.Commit
-	switch {
-	case rec != nil:
-		b.record = rec
-		b.draft.Tree, b.draft.Head = rec.Snapshot.Tree, rec.Git.Head
+	switch b.proven = b.record != nil; {
+	case b.proven:
+		b.draft.Tree, b.draft.Head = b.record.Snapshot.Tree, b.record.Git.Head
 	case commit.OID != "" && b.broken.Message.ID == b.broken.ID:
 		b.draft.Tree, b.draft.Head = commit.Tree, commit.MadeOn()
 		b.fromMessage()
@@ -167,14 +122,29 @@ func (b *beside) gather(ctx context.Context) error {
 		b.lost("files", "state", "outputs")
 		return nil
 	}
-	if missing, err := b.s.Repo.Objects.Batch().Missing(ctx, []name.OID{b.draft.Head}); err != nil {
-		return err
-	} else if missing[b.draft.Head] { // git would not pack a ref that leads to it
-		b.lost("the commit of HEAD")
-		record.HeadDropped.Set(&b.record.Git.Extra, true)
-		b.draft.Head = ""
+	b.draft.Record = b.record
+	return b.parts(ctx)
+}
+
+// again writes M again if its tree, which follows from the record, gives it the id that C names. With exact
+// bytes or conflicts it does not.
+func (b *beside) again(ctx context.Context) (bool, error) {
+	c, note := b.broken.Parts.Commit, b.p.Notes.Of(b.broken.Commit())
+	if b.broken.Record != nil || !b.proven || note == "" || c.OID == "" {
+		return false, nil
 	}
-	return b.kept(ctx, rec != nil)
+	b.draft.Author, b.draft.Committer = c.Author, c.Committer
+	m, err := b.s.Store.ComposeRecord(ctx, &b.draft, note)
+	if err != nil || git.HashObject(b.s.Repo.Format, "commit", m.Encode()) != b.broken.Parts.RecordCommit {
+		return false, err
+	}
+	for _, f := range b.broken.Findings {
+		if f.Kind == proof.RecordCommitMissing || f.Kind == proof.RecordCommitGarbled || f.Kind == proof.TreeMissing || f.Kind == proof.TreeGarbled {
+			b.line.mended(f, "the commit of its record was written again, byte for byte")
+		}
+	}
+	_, err = b.s.Repo.Commits.Write(ctx, m)
+	return err == nil, err
 }
 
 // fromMessage makes a record from the commit's message and the journal. State and error are in
@@ -192,22 +162,20 @@ func (b *beside) fromMessage() {
 }
 
 // files computes the list of changed files again, if the tree of the checkpoint before can be read.
-func (b *beside) files(ctx context.Context) error {
+// The first one is compared with HEAD.
+func (b *beside) files(ctx context.Context) (err error) {
 	var base name.OID
-	// Compare with the checkpoint before, or with HEAD for the first one.
-	from := string(b.draft.Head)
+	from := b.draft.Head
 	if e := b.p.State.Entry(b.record.Previous); e != nil {
-		from = string(e.Event().Commit)
+		from = e.Event().Commit
 	}
 	if from != "" {
-		commit, err := b.s.Repo.Commits.Read(ctx, from)
-		if err != nil {
-			b.lost("files")
-			return ctx.Err()
-		}
-		base = commit.Tree
+		base, err = b.s.Repo.Commits.TreeOf(ctx, from)
 	}
-	changes, err := b.s.Repo.Trees.Diff(ctx, base, b.draft.Tree)
+	var changes []git.Change
+	if err == nil {
+		changes, err = b.s.Repo.Trees.Diff(ctx, base, b.draft.Tree)
+	}
 	if err != nil {
 		b.lost("files")
 		return ctx.Err()
@@ -216,99 +184,100 @@ func (b *beside) files(ctx context.Context) error {
 	return nil
 }
 
-// kept takes over what lies beside the record in M: outputs, index and exact bytes. proven means
-// that the record is the original one.
-func (b *beside) kept(ctx context.Context, proven bool) error {
-	tree, r := b.broken.Parts.Tree, b.record
-	// M's tree is lost. The record still names the objects of outputs and index; exact bytes and
-	// conflicts it only mentions.
-	if tree == nil {
-		b.draft.IndexTree, b.draft.Outputs = r.Git.Index, blobsOf(r)
-		if !proven {
-			b.lost("outputs", "git.index")
-		} else if len(r.Snapshot.Raw)+len(r.Git.Unmerged) > 0 {
+// parts takes over what lies beside the record in M, as far as it is here. If M's tree is lost, the
+// record still names outputs, index and imported files; exact bytes and conflicts it only mentions.
+func (b *beside) parts(ctx context.Context) error {
+	r, d := b.record, &b.draft
+	for _, part := range b.broken.Parts.Tree {
+		if err := b.s.Store.ReadPart(ctx, part, d); err != nil {
+			b.lost(part.Name)
+		}
+	}
+	switch {
+	case b.broken.Parts.Tree != nil:
+	case !b.proven:
+		b.lost("outputs", "git.index")
+	default:
+		from, _ := checkpoint.ImportedMember.Of(r.Extra)
+		d.IndexTree, d.Import, d.Outputs = r.Git.Index, from.Files, map[string]name.OID{}
+		for n, o := range r.Outputs {
+			d.Outputs[n] = o.OID
+		}
+		if len(r.Snapshot.Raw)+len(r.Git.Unmerged) > 0 {
 			b.lost("exact bytes and conflicts")
-			// The new record must not claim what the new M does not hold.
-			r.Snapshot.Raw, r.Git.Unmerged = nil, nil
-		}
-		return b.present(ctx)
-	}
-	b.draft.Outputs = map[string]name.OID{}
-	b.draft.IndexTree, b.draft.Flags = tree.At("index").OID, tree.At("index-flags").OID
-	r.Git.Index = b.draft.IndexTree
-	m := b.broken.Parts.RecordCommit
-	var err error
-	if b.draft.Raw, err = b.s.Store.Raw(ctx, m); err != nil {
-		b.lost("exact bytes")
-	}
-	r.Snapshot.Raw = nil
-	for p := range b.draft.Raw {
-		r.Snapshot.Raw = append(r.Snapshot.Raw, record.Path(p))
-	}
-	slices.Sort(r.Snapshot.Raw)
-	if b.draft.Conflicts, err = b.s.Store.Conflicts(ctx, m); err != nil {
-		b.lost("conflicts")
-	}
-	r.Git.Unmerged = nil
-	for _, c := range b.draft.Conflicts {
-		if p := record.Path(c.Path); !slices.Contains(r.Git.Unmerged, p) {
-			r.Git.Unmerged = append(r.Git.Unmerged, p)
 		}
 	}
-	if err := b.outputs(ctx, tree.At("outputs").OID); err != nil {
+	if err := b.present(ctx); err != nil {
 		return err
 	}
-	return b.present(ctx)
+	// The new record must not claim what the new M does not hold.
+	r.Git.Index, r.Git.Unmerged, r.Snapshot.Raw = d.IndexTree, nil, nil
+	for p := range d.Raw {
+		r.Snapshot.Raw = append(r.Snapshot.Raw, record.Path(p))
+	}
+	for _, c := range d.Conflicts {
+		r.Git.Unmerged = append(r.Git.Unmerged, record.Path(c.Path))
+	}
+	slices.Sort(r.Snapshot.Raw)
+	slices.Sort(r.Git.Unmerged)
+	r.Git.Unmerged = slices.Compact(r.Git.Unmerged)
+	return b.outputs(ctx)
 }
 
-// outputs reads the outputs in M's tree again, and computes what the record says about each.
-func (b *beside) outputs(ctx context.Context, dir name.OID) error {
-	entries, err := b.s.Repo.Trees.Read(ctx, dir)
-	if err != nil {
-		b.lost("outputs")
-		return ctx.Err()
+// present leaves out of the draft what is missing or garbled.
+func (b *beside) present(ctx context.Context) error {
+	d := &b.draft
+	all := []name.OID{d.IndexTree, d.Flags}
+	of := map[string]map[string]name.OID{"output": d.Outputs, "exact bytes of": d.Raw, "imported file": d.Import}
+	for _, files := range of {
+		all = slices.AppendSeq(all, maps.Values(files))
 	}
-	for _, e := range entries {
-		o, err := b.s.Repo.Objects.Batch().Typed(ctx, string(e.OID), "blob")
-		if _, wrong := name.ParseOutput(e.Name); err != nil || wrong != nil {
-			b.lost("output " + e.Name)
-			delete(b.record.Outputs, e.Name)
-			continue
+	for _, c := range d.Conflicts {
+		if c.Entry.Mode != git.ModeGitlink { // its commit is in another repository
+			all = append(all, c.Entry.OID)
 		}
-		lines, counted := record.Measure(o.Data)
-		// The record is lost. Only the source of the output cannot be computed.
-		if _, known := b.record.Outputs[e.Name]; !known {
-			b.record.Outputs[e.Name] = record.Output{
-				Path: record.Path(path.Join("outputs", e.Name)), OID: e.OID, Size: o.Size, Lines: lines, Entries: counted,
-			}
-			b.lost("source of output " + e.Name)
+	}
+	bad, err := damaged(ctx, b.s, gather.Those(all, func(oid name.OID) bool { return oid != "" }))
+	if err != nil {
+		return err
+	}
+	lost := func(what string, oid name.OID) bool {
+		if bad[oid] {
+			b.lost(what)
 		}
-		b.draft.Outputs[e.Name] = e.OID
+		return bad[oid]
+	}
+	for what, files := range of {
+		maps.DeleteFunc(files, func(file string, oid name.OID) bool { return lost(what+" "+file, oid) })
+	}
+	d.Conflicts = slices.DeleteFunc(d.Conflicts, func(c git.Unmerged) bool { return lost("conflicts of "+c.Path, c.Entry.OID) })
+	// Without the tree of the index nothing is known about what was staged.
+	if lost("git.index", d.IndexTree) {
+		d.IndexTree = ""
+	}
+	if lost("the flags of the index", d.Flags) {
+		d.Flags = ""
 	}
 	return nil
 }
 
-// present removes what is named but missing in the object store.
-func (b *beside) present(ctx context.Context) error {
-	oids := slices.Collect(maps.Values(b.draft.Outputs))
-	missing, err := b.s.Repo.Objects.Batch().Missing(ctx, append(oids, b.draft.IndexTree, b.draft.Flags))
-	if err != nil {
-		return err
-	}
+// outputs makes the record name the outputs that are kept. Where the record is lost, all but the source of
+// an output can be computed.
+func (b *beside) outputs(ctx context.Context) error {
+	known := b.record.Outputs
+	b.record.Outputs = map[string]record.Output{}
 	for n, oid := range b.draft.Outputs {
-		if missing[oid] {
-			b.lost("output " + n)
-			delete(b.draft.Outputs, n)
-			delete(b.record.Outputs, n)
+		of, is := known[n]
+		if !is {
+			o, err := b.s.Repo.Objects.Batch().Typed(ctx, string(oid), "blob")
+			if err != nil {
+				return err
+			}
+			lines, entries := record.Measure(o.Data)
+			of = record.Output{Path: record.Path(path.Join("outputs", n)), OID: oid, Size: o.Size, Lines: lines, Entries: entries}
+			b.lost("source of output " + n)
 		}
-	}
-	// Without the tree of the index nothing is known about what was staged.
-	if missing[b.draft.IndexTree] {
-		b.lost("git.index")
-		b.draft.IndexTree, b.record.Git.Index = "", ""
-	}
-	if missing[b.draft.Flags] {
-		b.draft.Flags = ""
+		b.record.Outputs[n] = of
 	}
 	return nil
 }
@@ -317,6 +286,13 @@ func (b *beside) present(ctx context.Context) error {
 // later, in repairs.write.
 func (b *beside) make(ctx context.Context) error {
 	r := b.record
+	if missing, err := b.s.Repo.Objects.Batch().Missing(ctx, []name.OID{b.draft.Head}); err != nil {
+		return err
+	} else if missing[b.draft.Head] { // git would not pack a ref that leads to it
+		b.line.Missing = append(b.line.Missing, "the commit of HEAD")
+		record.HeadDropped.Set(&r.Git.Extra, true)
+		b.draft.Head = ""
+	}
 	// The record may have come from the note, with the checksum of the original.
 	r.Format, r.RebuiltFrom, r.Checksum = record.Format, b.broken.ID, ""
 	if len(b.line.Missing) > 0 {
@@ -328,7 +304,6 @@ func (b *beside) make(ctx context.Context) error {
 	if r.ID, err = b.s.FreeID(b.p.State, r.Step, r.CreatedAt); err != nil {
 		return err
 	}
-	b.draft.Record = r
 	b.draft.Author, b.draft.Committer = b.s.Repo.Commits.Identity(r.CreatedAt)
 	written, err := b.s.Store.WriteCheckpoint(ctx, b.draft)
 	if err != nil {

@@ -5,6 +5,7 @@ package repair
 // checkpoints.
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -31,15 +32,7 @@ type repairs struct {
 	verify  []name.OID            // their objects
 	stood   []journal.Event       // their events
 	about   []journal.Event       // the rebuild event that only reports repairs
-	told    []telling             // for the one event that reports all
 	unsure  []Rewritten           // to be asked about before they are adopted
-}
-
-// telling says what was regenerated for one checkpoint.
-type telling struct {
-	id    name.ID
-	label string
-	what  string
 }
 
 // damaged returns which objects are missing or garbled. It reads them in batches.
@@ -77,64 +70,81 @@ func (w *repairs) planRepair(ctx context.Context, v proof.Verdict) error {
 		return err
 	}
 	if w.req.Migrate && v.Record != nil && v.Record.Format < record.Format && v.Sound {
-		return w.standInFor(ctx, v, w.line(v.ID, v.Label)) // objects cannot be changed, so the new record stands beside the old one
+		_, err := w.restoreRecord(ctx, v, w.line(v.ID, v.Label))
+		return err
 	}
 	if len(v.Findings) == 0 {
 		return nil
 	}
 	// A lost record comes first: the other repairs need the record.
-	var told []string
 	l := w.line(v.ID, v.Label)
 	if w.lostRecord(v) {
-		mended, err := w.regenerateRecord(ctx, v, l)
-		if err != nil {
+		if again, err := w.restoreRecord(ctx, v, l); !again || err != nil {
 			return err
 		}
-		if !mended {
-			return w.standInFor(ctx, v, l)
-		}
-		told = append(told, "record commit")
 		// If it cannot be judged again, what was found before is mended.
 		w.p.Judge(ctx, proof.Given(v.Subject), nil, func(got proof.Verdict) error { v = got; return nil }) //nolint:errcheck // see above
 	}
-	told = append(told, w.mend(ctx, v, l)...)
-	if len(told) > 0 {
-		w.told = append(w.told, telling{v.ID, v.Label, strings.Join(slices.Compact(told), ", ")})
-	}
+	w.mend(ctx, v, l)
 	return nil
 }
 
-// report prepares one event for all that was regenerated. If the notes ref was lost, that is of every
+// report prepares one event for all that was made again. If the notes ref was lost, that is of every
 // checkpoint, and an event for each would flood the journal.
-func (w *repairs) report() (err error) {
-	if len(w.told) == 0 {
+func (w *repairs) report() error {
+	const most = 10 // how many checkpoints the event names
+	if w.p.State == nil || w.p.State.Len() == 0 {
 		return nil
 	}
-	first := w.told[0]
-	reason := first.what
-	for _, t := range w.told[1:min(len(w.told), maxTold)] {
-		reason += "; of " + t.label + ": " + t.what
+	// An event must name a checkpoint, even if it is about the journal: the current one, or else the last.
+	last := cmp.Or(w.p.State.NewestEntry(), w.p.State.At(w.p.State.Len()-1))
+	about, told := Rebuilt{}, []string(nil)
+	for _, id := range w.order {
+		what := w.lines[id].again()
+		if what == "" {
+			continue
+		}
+		if about.Checkpoint == "" {
+			about = *w.lines[id]
+		} else {
+			what = "of " + w.lines[id].Label + ": " + what
+		}
+		told = append(told, what)
 	}
-	if more := len(w.told) - maxTold; more > 0 {
-		reason += fmt.Sprintf("; of %d more", more)
+	if len(told) == 0 {
+		return nil
+	}
+	if more := len(told) - most; more > 0 {
+		told = append(told[:most], fmt.Sprintf("of %d more", more))
 	}
 	e, err := w.s.NewEvent(journal.KindRebuild, w.session)
-	e.Checkpoint, e.Label, e.Reason = first.id, first.label, reason
+	e.Checkpoint, e.Label, e.Reason = cmp.Or(about.Checkpoint, last.Checkpoint), cmp.Or(about.Label, last.Label), strings.Join(told, "; ")
 	w.about = []journal.Event{e}
 	return err
 }
 
-// maxTold is how many checkpoints that event names.
-const maxTold = 10
+// again says which parts were made again: by the first words of the kinds. What was adopted or replaced
+// has an event of its own.
+func (l *Rebuilt) again() string {
+	var parts []string
+	for _, m := range l.Mended {
+		if part, _, _ := strings.Cut(string(m.Kind), "_"); l.Rebuilt == "" && part != "event" && !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
+	}
+	if l.Checkpoint == "" && len(l.Missing) > 0 {
+		parts = []string{"journal, without " + strings.Join(l.Missing, ", ")}
+	}
+	return strings.Join(parts, ", ")
+}
 
-// mend adds the repairs of derived data to the transaction. It returns their names for the event.
-func (w *repairs) mend(ctx context.Context, v proof.Verdict, l *Rebuilt) (told []string) {
+// mend adds the repairs of derived data to the transaction.
+func (w *repairs) mend(ctx context.Context, v proof.Verdict, l *Rebuilt) {
 	for _, f := range v.Findings {
 		switch f.Kind {
 		case proof.NoteMissing, proof.NoteEdited, proof.NoteSwapped, proof.NoteTwice, proof.NoteUnreadable:
 			w.notes = append(w.notes, store.NewNote{Commit: v.Commit(), RecordBlob: v.Parts.Tree.At("checkpoint.json").OID})
 			l.mended(f, "its note was written again")
-			told = append(told, "note")
 		case proof.TagMoved:
 			w.retag = true
 			done := "put back"
@@ -142,7 +152,6 @@ func (w *repairs) mend(ctx context.Context, v proof.Verdict, l *Rebuilt) (told [
 				done = "deleted"
 			}
 			l.mended(f, "%s was %s", strings.TrimPrefix(f.Object, "refs/tags/"), done)
-			told = append(told, "tag")
 		// A ref is set only to a commit that is sound, never to a damaged one.
 		case proof.RefMissing, proof.RefForeign, proof.RefID, proof.RefMoved:
 			// Two records under one id are a conflict. A person has to compare them.
@@ -159,10 +168,8 @@ func (w *repairs) mend(ctx context.Context, v proof.Verdict, l *Rebuilt) (told [
 			} else {
 				l.mended(f, "its ref is back at %s, as the journal names it; it was at %s", back.New.Short(), v.Ref)
 			}
-			told = append(told, "ref")
 		}
 	}
-	return told
 }
 
 // isPrivate reports whether a checkpoint must have no tag.
@@ -192,24 +199,6 @@ func (w *repairs) adopt(v proof.Verdict) error {
 	w.adopted = append(w.adopted, v)
 	w.line(v.ID, v.Label).mended(checkpoint.Finding{Kind: proof.EventMissing, Object: string(name.CheckpointRef(w.session, v.ID))}, "it was adopted into the journal")
 	return nil
-}
-
-// tell notes what was done to the journal itself. An event must name a checkpoint, even if it is about the journal:
-// it names the current one, or else the last.
-func (w *repairs) tell() {
-	l := w.lines[""]
-	if l == nil || w.p.State == nil || len(l.Mended)+len(l.Missing) == 0 || w.p.State.Len() == 0 {
-		return
-	}
-	about := w.p.State.NewestEntry()
-	if about == nil {
-		about = w.p.State.At(w.p.State.Len() - 1)
-	}
-	what := "journal"
-	if len(l.Missing) > 0 {
-		what += ", without " + strings.Join(l.Missing, ", ")
-	}
-	w.told = append(w.told, telling{about.Checkpoint, about.Label, what})
 }
 
 // write carries the repairs out: refs first, then one transaction with the rest.
