@@ -12,8 +12,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// messages passes the lines of a client on to the SDK. It answers a line that is no JSON-RPC message
-// itself, with the error of that protocol, because the SDK would end the server.
+// messages passes the lines of a client on to the SDK, and the messages of a batch one by one. It answers what is no
+// JSON-RPC message itself, with the error of that protocol, because the SDK would end the server.
 type messages struct {
 	lines *bufio.Scanner
 	out   io.Writer // each message is one call of Write, here and in the SDK
@@ -50,9 +50,7 @@ type envelope struct {
 // the other.
 func (m *messages) note(line []byte, own, other map[string]bool) {
 	var e envelope
-	if json.Unmarshal(line, &e) != nil { // a batch
-		return
-	}
+	json.Unmarshal(line, &e) //nolint:errcheck // it was read before
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
@@ -93,31 +91,36 @@ func (m *messages) Read(p []byte) (int, error) {
 		if len(line) == 0 {
 			continue
 		}
-		if code, problem := check(line); problem != "" {
-			answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": problem}})
-			if err == nil {
-				_, err = m.out.Write(append(answer, '\n'))
-			}
-			if err != nil {
-				return 0, err
-			}
-			continue
+		var batch []json.RawMessage // which old versions of the protocol have
+		if json.Unmarshal(line, &batch) != nil || len(batch) == 0 {
+			batch = []json.RawMessage{line}
 		}
-		m.note(line, m.open, m.asked)
-		m.rest = append(bytes.Clone(line), '\n')
+		for _, message := range batch {
+			if code, problem := check(message); problem != "" {
+				answer, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": problem}})
+				if err == nil {
+					_, err = m.out.Write(append(answer, '\n'))
+				}
+				if err != nil {
+					return 0, err
+				}
+				continue
+			}
+			m.note(message, m.open, m.asked)
+			m.rest = append(append(m.rest, message...), '\n')
+		}
 	}
 	n := copy(p, m.rest)
 	m.rest = m.rest[n:]
 	return n, nil
 }
 
-// check returns what is wrong with a line, or "". A batch, which old versions of the protocol have,
-// is left to the SDK.
+// check returns what is wrong with a line, or "".
 func check(line []byte) (code int, problem string) {
 	if !json.Valid(line) {
 		return jsonrpc.CodeParseError, "this line is not JSON"
 	}
-	if _, err := jsonrpc.DecodeMessage(line); err != nil && line[0] != '[' {
+	if _, err := jsonrpc.DecodeMessage(line); err != nil {
 		return jsonrpc.CodeInvalidRequest, "this line is not a message of JSON-RPC: " + err.Error()
 	}
 	return 0, ""

@@ -20,6 +20,7 @@ func TestMessages(t *testing.T) {
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
 	for line, want := range map[string]int{
 		"no JSON": -32700, `{"jsonrpc":`: -32700, "{}": -32600, "42": -32600, `{"jsonrpc":"1.0","id":3,"method":"ping"}`: -32600, "": 0, "\r": 0,
+		"[]": -32600, "[42]": -32600, "[[]]": -32600, "null": -32600,
 	} {
 		var out strings.Builder
 		passed, err := io.ReadAll(newMessages(strings.NewReader(hello+"\n"+line+"\n"+hello), &out))
@@ -43,7 +44,7 @@ func TestMessages(t *testing.T) {
 		toClient.Close()   //nolint:errcheck // likewise
 	}()
 	answers := bufio.NewReader(fromServer)
-	for _, line := range []string{hello, "no JSON", `{"jsonrpc":"2.0","id":2,"method":"ping"}`} {
+	for _, line := range []string{hello, "no JSON", `{"jsonrpc":"2.0","id":2,"method":"ping"}`, `[{"jsonrpc":"2.0","id":3,"method":"ping"}]`} {
 		if _, err := io.WriteString(toServer, line+"\n"); err != nil {
 			t.Fatal(err)
 		}
@@ -144,6 +145,7 @@ func TestInTools(t *testing.T) {
 		"`git checkpoint rollback 2 --force` goes on": "`git checkpoint rollback 2 --force` (for the person to type) goes on",
 		"`git checkpoint prune` frees space":          "`git checkpoint prune` (for the person to type) frees space",
 		"--state and --patch cannot be used together": "state and patch cannot be used together",
+		"get the new plan with --dry-run --json":      "get the new plan",
 		"--overwrite-ignored writes over them":        "--overwrite-ignored (for the person to type) writes over them",
 		"a step-by-step word -- and no flag, a--b.go": "a step-by-step word -- and no flag, a--b.go",
 	} {

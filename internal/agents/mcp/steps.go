@@ -130,7 +130,7 @@ func inTools(text string) string {
 	}
 	members := []string{"--session", "--where", "--limit", "--name", "--message", "--state", "--patch", "--since", "--by", "--conflicts", "--reason", "--plan"}
 	linePattern := regexp.MustCompile("`git checkpoint ([a-z]+) ?([^`\n]*)`|\\B--[a-z][a-z-]*")
-	return linePattern.ReplaceAllStringFunc(text, func(found string) string {
+	return linePattern.ReplaceAllStringFunc(strings.ReplaceAll(text, " with --dry-run --json", ""), func(found string) string {
 		m := linePattern.FindStringSubmatch(found)
 		if tool, known := tools[m[1]]; known && !strings.Contains(m[2], "--") {
 			return strings.TrimSuffix("the tool "+tool+" ("+m[2]+")", " ()")
