@@ -334,6 +334,9 @@ func (s *indexes) writeStaged(ctx context.Context, p *privateIndex) (name.OID, e
 		return "", fmt.Errorf("leave unmerged entries out: %w", err)
 	}
 	res, err := s.onIndex(ctx, private, "", "write-tree")
+	if err != nil && strings.Contains(err.Error(), "invalid object") {
+		return "", &git.IndexError{Path: s.repo.IndexPath, Err: err}
+	}
 	if err != nil {
 		return "", fmt.Errorf("write the staged tree: %w", err)
 	}

@@ -43,7 +43,7 @@ type fix struct {
 // unreadable returns the line of a check that failed. git refuses a damaged packed-refs in all of its
 // commands, git fsck included.
 func unreadable(s *checkpoint.Service, err error) Problem {
-	p := Problem{Kind: "unreadable", Level: LevelProblem, Message: err.Error(), Hint: "`git fsck` shows more"}
+	p := Problem{Kind: "unreadable", Level: LevelProblem, Message: err.Error(), Hint: strings.Join(append(checkpoint.HintsOf(err), "`git fsck` shows more"), "; ")}
 	if file := filepath.Join(s.Repo.CommonDir, "packed-refs"); strings.Contains(err.Error(), file) {
 		p.Hint = "copy " + name.Quoted(file) + " to another place, then remove that line from it; `git reflog` and `git fsck` name the commit of a ref that goes with it"
 	}
@@ -61,7 +61,7 @@ type DoctorRequest struct {
 // check that fails becomes a line itself.
 func Doctor(ctx context.Context, s *checkpoint.Service, req DoctorRequest, each func(Problem) error) error {
 	looks := []func(context.Context, *checkpoint.Service) ([]Problem, error){
-		lookAtGit, lookAtWriting, lookAtAlternates, lookAtHead, lookAtTemporaries, lookAtLocks, lookAtRollbacks, lookAtWorktrees, lookAtActive, lookAtNames, lookAtRefs, lookAtJournals, lookAtRewritten, lookAtReplacements, lookAtTags, lookAtArrived,
+		lookAtGit, lookAtWriting, lookAtAlternates, lookAtHead, lookAtFiles, lookAtTemporaries, lookAtLocks, lookAtRollbacks, lookAtWorktrees, lookAtActive, lookAtNames, lookAtRefs, lookAtJournals, lookAtRewritten, lookAtReplacements, lookAtTags, lookAtArrived,
 		lookAtLogs, lookAtPacking, lookAtRemotes, lookAtConfiguration, lookAtAgents, lookAtSigning, lookAtExpunged, lookAtCopies, lookAtSpace,
 	}
 	if req.Remotes {

@@ -7,7 +7,16 @@ import (
 	"path/filepath"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/verb/inspect"
 )
+
+// lookAtFiles reports what is damaged so that no checkpoint can be made of the files and the index.
+func lookAtFiles(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
+	if _, err := inspect.Capture(ctx, s, nil); checkpoint.KindOf(err) == checkpoint.KindInvalid {
+		return nil, err
+	}
+	return nil, nil
+}
 
 // lookAtHead reports a commit of HEAD that cannot be read, and a ref of its branch that holds no id,
 // with the last good commit that a checkpoint knows. Only the user can decide to go back to that.
