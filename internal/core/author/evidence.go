@@ -105,7 +105,7 @@ func (j *evidence) claim(c Change) string {
 		return record.OutsideAgents
 	case j.since >= 0 && j.during(c):
 		return record.During
-	case j.since >= 0 && !j.back[c.Path] && j.outside(c):
+	case !j.back[c.Path] && j.outside(c):
 		return record.OutsideAgents
 	}
 	return record.Unknown
@@ -255,7 +255,7 @@ func (j *evidence) outside(c Change) bool {
 	if j.look.Moment != BeforeTool && j.look.Moment != BeforeTurn || len(j.own) > 0 {
 		return false
 	}
-	if j.alone && len(j.others) == 0 {
+	if j.since >= 0 && j.alone && len(j.others) == 0 {
 		return true
 	}
 	if j.latest == nil || j.latest.Tree == "" || j.look.In == nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // What changed outside after another session had captured an earlier change is outside, too, if that one
-// was; and unknown if nobody knows who made that one.
+// was; and unknown if nobody knows who made that one. A session that saw nothing yet is no exception.
 func TestOutsideInParts(t *testing.T) {
 	for _, earlier := range []string{record.OutsideAgents, record.Unknown} {
 		trees := map[name.OID]string{"t0": "0", "t1": "1"}
@@ -31,9 +31,11 @@ func TestOutsideInParts(t *testing.T) {
 			t.Errorf("the first change is %q", claims["f"])
 		}
 		w.Made(l, "1", "2", changes, map[string]string{"f": earlier})
-		w.Saw("a", "t1")
-		if _, _, claims := look("b", "0", "2"); claims["f"] != earlier {
-			t.Errorf("after one that is %q, it is %q", earlier, claims["f"])
+		for _, next := range []string{"b", "new"} {
+			w.Saw("a", "t1")
+			if _, _, claims := look(next, "0", "2"); claims["f"] != earlier {
+				t.Errorf("after one that is %q, it is %q for %s", earlier, claims["f"], next)
+			}
 		}
 	}
 }
