@@ -26,7 +26,7 @@ func (e *MissingError) Error() string {
 // anything is touched: git itself trusts the content of a loose object. It also fills p.large and p.contents.
 func (s *planner) verifyObjects(ctx context.Context, p *Plan, _ []git.Change) error {
 	const keptContents = 256 << 20 // limits Plan.contents, so that what was read here is mostly not inflated again to write it
-	lowerGOGC(len(p.Ops), 60)
+	lowerGOGC(len(p.Ops)/5, 60)
 	v := &verification{}
 	for _, o := range p.Ops {
 		if oid := o.content(); oid != "" && o.kind() == OpWrite {
