@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"path/filepath"
@@ -17,105 +18,78 @@ import (
 // rescue looks in the worktree for the content of missing objects. A file whose content has the id
 // of a missing object is that object, whoever wrote it.
 func (w *repairs) rescue(ctx context.Context, v proof.Verdict) error {
-	if err := w.rescueTrees(ctx, v); err != nil {
-		return err
-	}
-	return w.rescueBlobs(ctx, v)
-}
-
-// lostObjects returns the objects of a checkpoint that are missing or garbled, among those that a
-// finding of one of these kinds names, in this run or in an earlier deep validation.
-func (w *repairs) lostObjects(ctx context.Context, v proof.Verdict, kinds ...proof.Kind) (map[name.OID]checkpoint.Finding, error) {
-	told := map[name.OID]checkpoint.Finding{}
+	lost := map[name.OID]checkpoint.Finding{} // that this run or an earlier deep validation found
+	trees := false
 	for _, f := range slices.Concat(w.known[v.ID], v.Findings) {
-		if oid, err := name.ParseOID(f.Object); err == nil && slices.Contains(kinds, f.Kind) {
-			told[oid] = f
+		tree := f.Kind == proof.TreeMissing || f.Kind == proof.TreeGarbled
+		if oid, err := name.ParseOID(f.Object); err == nil && (tree || f.Kind == proof.BlobMissing || f.Kind == proof.BlobGarbled) {
+			lost[oid], trees = f, trees || tree
 		}
 	}
-	bad, err := damaged(ctx, w.s, slices.Collect(maps.Keys(told)))
-	maps.DeleteFunc(told, func(oid name.OID, _ checkpoint.Finding) bool { return !bad[oid] })
-	return told, err
-}
-
-// rescueTrees writes trees for the worktree as it is now. If a directory has not changed since the
-// checkpoint, its tree is the missing one.
-func (w *repairs) rescueTrees(ctx context.Context, v proof.Verdict) error {
-	lost, err := w.lostObjects(ctx, v, proof.TreeMissing, proof.TreeGarbled)
-	if err != nil || len(lost) == 0 || v.Record == nil {
+	oids := slices.Sorted(maps.Keys(lost))
+	bad, err := damaged(ctx, w.s, oids)
+	if err != nil || len(bad) == 0 {
 		return err
 	}
-	// TreeNow writes the trees as a side effect of capturing.
-	if _, err := inspect.TreeNow(ctx, w.s, v.Record); err != nil {
-		return ctx.Err() // otherwise the worktree is of no help
+	if trees && v.Record != nil {
+		// A capture writes the trees of the worktree. That of a directory that has not changed since the
+		// checkpoint is the missing one. If it fails, the worktree is of no help.
+		inspect.TreeNow(ctx, w.s, v.Record) //nolint:errcheck // see above
 	}
-	still, err := w.lostObjects(ctx, v, proof.TreeMissing, proof.TreeGarbled)
+	from, err := w.rescueFiles(ctx, v, bad)
 	if err != nil {
 		return err
 	}
-	for oid, f := range lost {
-		if _, is := still[oid]; !is {
-			w.line(v.ID, v.Label).mended(f, "the tree was written again from the worktree")
+	still, err := damaged(ctx, w.s, oids)
+	for _, oid := range oids {
+		if bad[oid] && !still[oid] {
+			w.line(v.ID, v.Label).mended(lost[oid], "the content was taken from %s", cmp.Or(from[oid], "the worktree"))
 		}
 	}
-	return nil
+	return err
 }
 
-// rescueBlobs reads the files at the paths where the checkpoint had the lost content.
-func (w *repairs) rescueBlobs(ctx context.Context, v proof.Verdict) error {
-	const maxRescued = 100 << 20 // the size of the largest file that is read in search of lost content, in bytes
-	lost, err := w.lostObjects(ctx, v, proof.BlobMissing, proof.BlobGarbled)
-	if err != nil || len(lost) == 0 {
-		return err
+// rescueFiles writes the lost content of files that are where the checkpoint had it, or its outputs came
+// from, and returns where each was. Hashing the whole worktree would take too long.
+func (w *repairs) rescueFiles(ctx context.Context, v proof.Verdict, lost map[name.OID]bool) (from map[name.OID]string, err error) {
+	const most = 100 << 20 // the size of the largest file that is read, in bytes
+	var paths []string
+	err = w.s.Repo.Trees.Walk(ctx, v.Parts.Commit.Tree, func(path string, e git.Entry) error {
+		if lost[e.OID] {
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	if err != nil && ctx.Err() != nil {
+		return nil, err
 	}
-	// Hashing the whole worktree would take too long, so only likely paths are read.
-	paths, err := w.places(ctx, v, lost)
-	if err != nil {
-		return err
+	if v.Record != nil {
+		for _, o := range v.Record.Outputs {
+			if lost[o.OID] && filepath.IsLocal(string(o.Source)) {
+				paths = append(paths, string(o.Source))
+			}
+		}
 	}
 	files, err := worktree.Open(w.s.Repo.WorkTree, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer files.Close()
+	from = map[name.OID]string{}
 	for _, path := range paths {
-		if info, err := files.Lstat(path); err != nil || info == nil || !info.Mode().IsRegular() || info.Size() > maxRescued {
+		if info, err := files.Lstat(path); err != nil || info == nil || !info.Mode().IsRegular() || info.Size() > most {
 			continue
 		}
 		data, _, err := files.ReadWhole(path)
 		// Hash the raw bytes. A file whose content git converts has another id, and is not found.
 		oid := git.HashObject(w.s.Repo.Format, "blob", data)
-		f, wanted := lost[oid]
-		if err != nil || !wanted {
+		if err != nil || !lost[oid] {
 			continue
 		}
 		if _, err := w.s.Repo.Objects.Write(ctx, "blob", data); err != nil {
-			return err
+			return nil, err
 		}
-		w.line(v.ID, v.Label).mended(f, "the content was taken from %s", path)
-		delete(lost, oid)
+		from[oid] = path
 	}
-	return nil
-}
-
-// places returns the paths where lost content may still be: those where the checkpoint had it, and
-// the sources of its outputs.
-func (w *repairs) places(ctx context.Context, v proof.Verdict, lost map[name.OID]checkpoint.Finding) ([]string, error) {
-	var paths []string
-	files, err := w.s.Repo.Trees.Diff(ctx, "", v.Parts.Commit.Tree)
-	if err != nil && ctx.Err() != nil {
-		return nil, err
-	}
-	for _, f := range files {
-		if _, is := lost[f.New.OID]; is {
-			paths = append(paths, f.Path)
-		}
-	}
-	if v.Record != nil {
-		for _, o := range v.Record.Outputs {
-			if _, is := lost[o.OID]; is && filepath.IsLocal(string(o.Source)) {
-				paths = append(paths, string(o.Source))
-			}
-		}
-	}
-	return paths, nil
+	return from, nil
 }
