@@ -33,18 +33,15 @@ func (s *Service) newDefault(ctx context.Context, base name.Session) (name.Sessi
 // none has a session of the same name.
 func (s *Service) isClone(ctx context.Context) (bool, error) {
 	config := s.Repo.Config
-	has := false
-	for _, key := range config.Keys("remote.") {
-		if remote, is := strings.CutSuffix(key, ".url"); is {
-			// A repository made by git clone --bare has no refspec that fetches branches, so
-			// nothing shows whether it fetched any.
-			if _, fetches := config.Get(remote + ".fetch"); !fetches {
-				return true, nil
-			}
-			has = true
+	remotes := config.Remotes("url")
+	for _, remote := range remotes {
+		// A repository made by git clone --bare has no refspec that fetches branches, so nothing shows
+		// whether it fetched any.
+		if _, fetches := config.Get("remote." + remote + ".fetch"); !fetches {
+			return true, nil
 		}
 	}
-	if !has {
+	if len(remotes) == 0 {
 		return false, nil
 	}
 	seen, err := s.Repo.Refs.List(ctx, "refs/remotes/")

@@ -2,7 +2,6 @@ package checkpoint
 
 import (
 	"context"
-	"slices"
 	"strings"
 )
 
@@ -33,12 +32,8 @@ func (s *Service) MayFetch(ctx context.Context) string {
 	from, argument := s.DefaultRemote(), ""
 	if _, ok := s.Repo.Config.Get("remote.origin.url"); from == "origin" && !ok {
 		from = ""
-		keys := s.Repo.Config.Keys("remote.")
-		slices.Sort(keys)
-		for _, key := range keys {
-			if other, isURL := strings.CutSuffix(strings.TrimPrefix(key, "remote."), ".url"); isURL && from == "" {
-				from, argument = other, " "+other
-			}
+		if others := s.Repo.Config.Remotes("url"); len(others) > 0 {
+			from, argument = others[0], " "+others[0]
 		}
 	}
 	if from == "" {

@@ -10,6 +10,7 @@ package gitconfig
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -70,6 +71,17 @@ func (c *Config) Keys(prefix string) []string {
 		}
 	}
 	return out
+}
+
+// Remotes returns the names of the remotes that have a member, such as "url", sorted.
+func (c *Config) Remotes(member string) (names []string) {
+	for _, key := range c.Keys("remote.") {
+		if remote, has := strings.CutSuffix(strings.TrimPrefix(key, "remote."), "."+member); has {
+			names = append(names, remote)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // Bool returns the value of key as a boolean, or byDefault if there is none or it is invalid. It returns

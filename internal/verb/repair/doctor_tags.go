@@ -32,7 +32,7 @@ func lookAtTags(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 		} else {
 			a.Level, a.Hint = LevelAdvice, "`git tag -d "+strings.TrimPrefix(string(t.Ref), "refs/tags/")+"` deletes it here"
 		}
-		for _, r := range remotesOf(s) {
+		for _, r := range s.Repo.Config.Remotes("url") {
 			a.Hint += "; `" + deleting(r, t.Ref) + "` deletes it at " + r + " if it is there"
 		}
 		out = append(out, a)
@@ -45,23 +45,10 @@ func deleting(remote string, tag name.Ref) string {
 	return "git push " + name.Quoted(remote) + " :" + string(tag)
 }
 
-// remotesOf returns the names of the remotes that git has configured, sorted.
-func remotesOf(s *checkpoint.Service) []string {
-	var out []string
-	for _, key := range s.Repo.Config.Keys("remote.") {
-		rest := strings.TrimPrefix(key, "remote.")
-		if at := strings.LastIndexByte(rest, '.'); at > 0 && strings.EqualFold(rest[at:], ".url") {
-			out = append(out, rest[:at])
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
 // lookAtRemoteTags asks each remote for tags of steps, and finds those that hold something private.
 func lookAtRemoteTags(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 	var out []Problem
-	for _, named := range remotesOf(s) {
+	for _, named := range s.Repo.Config.Remotes("url") {
 		listing, err := (&remote.Remote{Repo: s.Repo, Name: named, Now: s.Now, Random: s.Store.Random}).List(ctx)
 		if err != nil {
 			if ctx.Err() != nil {

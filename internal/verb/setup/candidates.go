@@ -40,12 +40,7 @@ func Candidates(ctx context.Context, s *checkpoint.Service, kind, session, prefi
 	case "output":
 		all = outputs(ctx, s, session)
 	case "remote":
-		for _, key := range s.Repo.Config.Keys("remote.") {
-			if remote, ok := strings.CutSuffix(strings.TrimPrefix(key, "remote."), ".url"); ok {
-				all = append(all, remote)
-			}
-		}
-		slices.Sort(all)
+		all = s.Repo.Config.Remotes("url")
 	}
 	return all
 }

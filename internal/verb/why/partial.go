@@ -16,11 +16,9 @@ func promisorOf(r *git.Repo) string {
 	if of, _ := r.Config.Get("extensions.partialClone"); of != "" {
 		return of
 	}
-	for _, key := range r.Config.Keys("remote.") {
-		if of, is := strings.CutSuffix(strings.TrimPrefix(key, "remote."), ".promisor"); is {
-			if yes, err := r.Config.Bool(key, false); yes && err == nil {
-				return of
-			}
+	for _, of := range r.Config.Remotes("promisor") {
+		if yes, err := r.Config.Bool("remote."+of+".promisor", false); yes && err == nil {
+			return of
 		}
 	}
 	return ""
