@@ -168,6 +168,9 @@ func (h *handler) edits(ctx context.Context, m author.Moment) map[string]author.
 	current := m == author.BeforeTool
 	tree := create.CurrentTree(ctx, h.s, h.c.Session)
 	for _, e := range h.e.Edits {
+		if to, err := filepath.EvalSymlinks(h.absolute(e.Path)); err == nil && e.Path == e.Source { // tools write through links
+			e.Path, e.Source = to, to
+		}
 		path, inside := h.inside(e.Path)
 		source, from := h.inside(e.Source)
 		if !inside || !from || tree == "" {
@@ -220,11 +223,17 @@ func (h *handler) made(ctx context.Context, tree name.OID, source string, e agen
 	return author.Content(git.Entry{Mode: was.Mode, OID: git.HashObject(h.s.Repo.Format, "blob", after)})
 }
 
+// absolute returns a path as the agent means it.
+func (h *handler) absolute(file string) string {
+	if filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(h.s.Repo.WorkTree, filepath.FromSlash(h.s.Repo.Prefix), file)
+}
+
 // inside returns a path relative to the top of the worktree, as git has it; false if it is elsewhere.
 func (h *handler) inside(file string) (string, bool) {
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(h.s.Repo.WorkTree, filepath.FromSlash(h.s.Repo.Prefix), file)
-	}
+	file = h.absolute(file)
 	dir := filepath.Dir(file)
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real

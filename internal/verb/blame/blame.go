@@ -2,7 +2,6 @@ package blame
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -65,7 +64,7 @@ type Line struct {
 func Blame(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, error) {
 	if req.Ref == "" {
 		// Only a walk over the checkpoints follows a line from one to the other where git's answer counts.
-		if path, err := s.Repo.Below(req.File); err != nil || isFile(s, path) && !(req.follows() && saved(ctx, s, req.File)) {
+		if path, err := why.Path(s, req.File); err != nil || isFile(s, path) && !(req.follows() && saved(ctx, s, req.File)) {
 			return ofWorktree(ctx, s, req)
 		}
 		req.Ref = "@"
@@ -138,13 +137,13 @@ func (l *Line) set(c why.Claim, here name.Session) {
 		return
 	}
 	l.ID, l.Label, l.Step, l.Time, l.Ref = c.Checkpoint, c.Entry.Label, c.Step, c.Since, strings.TrimPrefix(c.Ref, string(here)+":")
-	l.Session, l.By, l.Agent, l.Commit = c.Session, c.By, c.Agent, cmp.Or(l.Commit, c.Entry.Event().Commit)
+	l.Session, l.By, l.Agent, l.Commit = c.Session, c.By, c.Agent, c.Entry.Event().Commit
 	l.Message, _, _ = strings.Cut(c.Message, "\n")
 }
 
 // tell sets who made each line, as why knows it.
 func tell(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, req Request, places []why.Place, lines []Line) error {
-	path, _ := s.Repo.Below(req.File) //nolint:errcheck // walk has refused what is outside
+	path, _ := why.Path(s, req.File) //nolint:errcheck // walk has refused what is outside
 	tree, err := s.Repo.Commits.TreeOf(ctx, found.Entry.Event().Commit)
 	if err != nil {
 		return err
@@ -181,9 +180,9 @@ func walk(ctx context.Context, s *checkpoint.Service, req Request, to inspect.IO
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := s.Repo.Below(req.File)
+	p, err := why.Path(s, req.File)
 	if err != nil {
-		return nil, nil, checkpoint.Usage("", "%v", err)
+		return nil, nil, err
 	}
 	// Writing the chain needs a place for objects, even where the repository is read-only.
 	links, err := checkpoint.RetryBorrowed(s, func() ([]link, error) { return chain(ctx, s, found) })

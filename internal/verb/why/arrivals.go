@@ -104,7 +104,7 @@ func (a *arrivals) read(ctx context.Context, oid name.OID) *arrival {
 // file returns a file as it came with a commit, or as it is in the worktree.
 func (a *arrivals) file(ctx context.Context, c *arrival, path string) git.Entry {
 	if c.here() {
-		return a.files.here(path, nil)
+		return a.files.here(ctx, path, nil)
 	}
 	return a.files.at(ctx, c.Tree, path)
 }

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -31,10 +32,10 @@ func blamed(ctx context.Context, s *checkpoint.Service, req Request, path string
 		return nil, nil, err
 	}
 	if said != "" {
-		return untracked(s, req, path, said)
+		return untracked(ctx, s, req, path, said)
 	}
 	lines, some := ParseBlame(out), false
-	raw, _ := linesAt(s.Repo.WorkTree, path)
+	raw, _ := linesAt(ctx, s.Repo, path)
 	for _, l := range lines {
 		// Git may see other text than the file has: other line ends, another encoding.
 		some = some || l.Commit == "" || l.Line > len(raw) || raw[l.Line-1] != l.Text
@@ -77,13 +78,16 @@ func blame(ctx context.Context, s *checkpoint.Service, args []string) (said, out
 }
 
 // untracked answers for a file that git blame does not take, because it is in no commit yet.
-func untracked(s *checkpoint.Service, req Request, path, said string) ([]Place, text, error) {
-	whole, there := linesAt(s.Repo.WorkTree, path)
+func untracked(ctx context.Context, s *checkpoint.Service, req Request, path, said string) ([]Place, text, error) {
+	whole, there := linesAt(ctx, s.Repo, path)
 	switch {
-	case !strings.HasPrefix(said, "no such path") && !strings.HasPrefix(said, "no such ref") && !strings.HasPrefix(said, "cannot stat") && !strings.HasPrefix(said, "Cannot lstat"):
+	case !absent().MatchString(said):
 		return nil, nil, noLines(s, said)
 	case !there:
-		return nil, nil, checkpoint.Failure(checkpoint.KindNotFound, "", "there is no file %q", name.Clip(path, name.Said))
+		return nil, nil, checkpoint.Failure(checkpoint.KindNotFound, "", "there is no regular file %q", name.Clip(path, name.Said))
+	case nested(s.Repo.WorkTree, path) != "":
+		dir := nested(s.Repo.WorkTree, path)
+		return nil, nil, checkpoint.Failure(checkpoint.KindNotFound, "`git -C "+name.Quoted(s.Repo.Typed(dir))+" checkpoint` asks there", "%q is in a repository of its own, %q", name.Clip(path, name.Said), dir)
 	case whole == nil:
 		return nil, nil, checkpoint.Failure(checkpoint.KindNotFound, "", "%s is too large to follow lines in it", name.Clip(path, name.Said))
 	}
@@ -103,6 +107,21 @@ func untracked(s *checkpoint.Service, req Request, path, said string) ([]Place, 
 		}
 	}
 	return lines, whole, nil
+}
+
+// absent matches what git blame says of a file that is in no commit, or is no file.
+var absent = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(no such (path|ref)|cannot stat|Cannot lstat|unsupported file type)`)
+})
+
+// nested returns the directory above a path that is a repository inside this one, such as a submodule; "": there is none.
+func nested(worktree, path string) string {
+	for dir := filepath.Dir(path); dir != "."; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(worktree, dir, ".git")); err == nil {
+			return filepath.ToSlash(dir)
+		}
+	}
+	return ""
 }
 
 // noLines is the error for what git blame said of the lines or the options.
@@ -139,14 +158,20 @@ func rangeOf(typed string, lines int, path string) (from, to int, err error) {
 	return from, max(from, to), nil
 }
 
-// linesAt reads a file of a worktree. One of more than maxBytes is there, but is not read.
-func linesAt(worktree, path string) (text, bool) {
-	at := filepath.Join(worktree, filepath.FromSlash(path))
+// linesAt reads a file of the worktree, with the line ends that git makes of its own. One of more than maxBytes is there, but
+// is not read.
+func linesAt(ctx context.Context, repo *git.Repo, path string) (text, bool) {
+	at := filepath.Join(repo.WorkTree, filepath.FromSlash(path))
 	info, err := os.Lstat(at)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxBytes {
 		return nil, err == nil && info.Mode().IsRegular()
 	}
 	data, err := os.ReadFile(at)
+	if unix := bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")); len(unix) < len(data) {
+		if is, unread := repo.Output(ctx, "hash-object", "--", path); unread == nil && name.OID(is) == git.HashObject(repo.Format, "blob", unix) {
+			data = unix
+		}
+	}
 	return split(string(data)), err == nil
 }
 

@@ -70,11 +70,11 @@ func (f *files) at(ctx context.Context, tree name.OID, path string) git.Entry {
 
 // here returns an entry that stands for a file of the worktree. whole has its lines if git sees others than the
 // file has; else it is nil.
-func (f *files) here(path string, whole text) git.Entry {
+func (f *files) here(ctx context.Context, path string, whole text) git.Entry {
 	e := git.Entry{Mode: git.ModeFile, OID: name.OID("worktree:" + path)}
 	f.contents.of(e.OID, func() content {
 		if whole == nil {
-			whole, _ = linesAt(f.repo.WorkTree, path)
+			whole, _ = linesAt(ctx, f.repo, path)
 		}
 		if whole == nil || !isText([]byte(strings.Join(whole, "\n"))) {
 			return content{}

@@ -5,7 +5,9 @@ import (
 	"context"
 	"slices"
 
+	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/sys/gather"
 )
@@ -76,6 +78,11 @@ func (w *walk) added(ctx context.Context, v *version, i int) saved {
 	if w.chains.added.brought(ctx, v.saved, w.files.read(ctx, v.now).text[i]) {
 		return nowhere
 	}
+	if from := w.cameBack(ctx, v); from.point >= 0 {
+		if before := w.chains.walk(ctx, from); !before.open[i] {
+			return before.origin(ctx, i)
+		}
+	}
 	for _, source := range w.chains.journals.turns(ctx).back[v.point] {
 		if source.point < 0 || source.only != nil && !source.only[v.path] {
 			continue
@@ -92,6 +99,44 @@ func (w *walk) added(ctx context.Context, v *version, i int) saved {
 		}
 	}
 	return v.saved
+}
+
+// cameBack returns an older version of a file that is the same as this one, as after git stash pop: if a command made it so, or
+// nobody known and enough came back that nobody typed it again.
+func (w *walk) cameBack(ctx context.Context, v *version) saved {
+	st, e := w.chains.journals.entry(ctx, v.point)
+	if e == nil {
+		return nowhere
+	}
+	rec := w.chains.journals.record(ctx, e)
+	if rec == nil {
+		return nowhere
+	}
+	by := author.In(st, e, rec).Who(record.Path(v.path)).By
+	if by == author.Agent || by != author.During && w.fresh(ctx, v) < enough {
+		return nowhere
+	}
+	past := false
+	for n := range w.compared() {
+		older := w.version(ctx, n)
+		if past && older.now.OID == v.now.OID {
+			return older.saved
+		}
+		past = past || older == v
+	}
+	return nowhere
+}
+
+// fresh counts letters and digits in the lines of a version that the one before has not.
+func (w *walk) fresh(ctx context.Context, v *version) int {
+	var lines text
+	now := w.files.read(ctx, v.now).text
+	for i, at := range w.files.matched(ctx, v.was, v.now) {
+		if at == alone {
+			lines = append(lines, now[i])
+		}
+	}
+	return letters(lines)
 }
 
 // version returns version n with its two sides.

@@ -24,6 +24,7 @@ package why
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -87,11 +88,25 @@ const (
 	Several      = "steps of several sessions have it"
 )
 
+// Path returns the path below the top of the worktree of a file as typed, without the links on the way to it.
+func Path(s *checkpoint.Service, file string) (string, error) {
+	path, err := s.Repo.Below(file)
+	if err != nil {
+		return "", checkpoint.Usage("", "%v", err)
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Join(s.Repo.WorkTree, filepath.Dir(path))); err == nil {
+		if below, err := s.Repo.Below(filepath.Join(dir, filepath.Base(path))); err == nil {
+			path = below
+		}
+	}
+	return path, nil
+}
+
 // Lines says what is behind lines of a file of the worktree.
 func Lines(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, error) {
-	path, err := s.Repo.Below(req.File)
+	path, err := Path(s, req.File)
 	if err != nil {
-		return nil, checkpoint.Usage("", "%v", err)
+		return nil, err
 	}
 	said, whole, err := blamed(ctx, s, req, path)
 	if err != nil {
@@ -101,7 +116,7 @@ func Lines(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 	if err != nil {
 		return nil, err
 	}
-	now := j.files.here(path, whole)
+	now := j.files.here(ctx, path, whole)
 	if head := j.commits.read(ctx, s.Repo.Head.OID); head != nil {
 		if e := j.files.at(ctx, head.Tree, path); j.files.equal(ctx, e, now) {
 			now = e
