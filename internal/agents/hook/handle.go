@@ -83,7 +83,7 @@ func Refused(def *agent.Definition, event string, happened agent.Event, problem 
 	} else if h.isCommand() {
 		answer.Block = strings.Join(checkpoint.Lines(problem), "\n")
 	} else {
-		words := shorten(strings.Join(checkpoint.Lines(problem), "; "), 500)
+		words := name.Clip(strings.Join(checkpoint.Lines(problem), "; "), 500)
 		h.say(&answer, words, noneWords+words)
 	}
 	out, _ := def.Write(event, answer) //nolint:errcheck // as in Handle

@@ -112,7 +112,7 @@ func (h *handler) remembering(ctx context.Context) (agent.Answer, error) {
 	if err != nil {
 		answer := agent.Answer{}
 		if !errors.Is(err, errBusy) {
-			h.say(&answer, "no checkpoints", noneWords+shorten(h.redact(checkpoint.MessageOf(err)), 300)+" (git checkpoint agent list)")
+			h.say(&answer, "no checkpoints", noneWords+name.Clip(h.redact(checkpoint.MessageOf(err)), 300)+" (git checkpoint agent list)")
 		}
 		return answer, err
 	}
@@ -348,26 +348,13 @@ func (h *handler) words(s string) func() string {
 // firstWords returns the first line of a prompt, short enough for a subject.
 func firstWords(prompt string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
-	return shorten(strings.Join(strings.Fields(line), " "), 72)
+	return record.FirstWords(line, 72)
 }
 
 // firstParagraph returns the start of an answer.
 func firstParagraph(reply string) string {
 	p, _, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(reply, "\r\n", "\n")), "\n\n")
-	return shorten(p, 500)
-}
-
-// shorten cuts a text after at most n characters, at the end of a word if possible.
-func shorten(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	short := string(r[:n-1])
-	if i := strings.LastIndexByte(short, ' '); i > len(short)/2 {
-		short = short[:i]
-	}
-	return strings.TrimSpace(short) + "…"
+	return name.Clip(p, 500)
 }
 
 // cut bounds a text to n bytes, at the end of a line if possible.

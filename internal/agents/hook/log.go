@@ -12,6 +12,7 @@ import (
 
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/verb/connect"
@@ -41,7 +42,7 @@ func (h *handler) ended(answer agent.Answer, problem error) (agent.Answer, error
 	problem = errors.Join(problem, h.judge(problem, answer))
 	for _, kind := range h.health.Kinds() {
 		if f := h.health[kind]; f.Conversation == hashed(h.agent, h.e) {
-			h.say(&answer, string(kind), "git checkpoint: the "+connect.HookAt(kind)+" made no checkpoint: "+shorten(f.Problem, 300)+" (git checkpoint agent list)")
+			h.say(&answer, string(kind), "git checkpoint: the "+connect.HookAt(kind)+" made no checkpoint: "+name.Clip(f.Problem, 300)+" (git checkpoint agent list)")
 		}
 	}
 	subject := saidLeftOut

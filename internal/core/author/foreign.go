@@ -46,7 +46,7 @@ func (b *Worker) meet(before name.ID, changes []Change, claims map[string]string
 				case !gone:
 					f.Lost = ""
 				case own && claim != record.Named && !back[c.Path] && f.Lost == "" && !f.GoneFrom(c.From, text):
-					if at := slices.IndexFunc(changes, func(o Change) bool { return o.To == c.From || o.From == "" && f.whole(o.To, text) }); at >= 0 { // it was moved
+					if at := slices.IndexFunc(changes, func(o Change) bool { _, all := f.in(o.To, text); return o.To == c.From || o.From == "" && all }); at >= 0 { // it was moved
 						f.Path = changes[at].Path
 					} else {
 						f.Lost, f.Shared = before, claim == record.Unknown
@@ -81,35 +81,28 @@ func (w *Work) Staged(ctx context.Context, repo *git.Repo, look Look, before nam
 	}
 }
 
-// GoneFrom is Gone for a content that is there now. What cannot be read may still have it.
+// GoneFrom reports whether a content that is there now has nothing of the change. What cannot be read may still have it.
 func (f Foreign) GoneFrom(now string, text func(content string) ([]byte, bool)) bool {
-	texts := f.texts(now, text)
-	return now != f.To && texts != nil && f.Gone(texts[0], texts[1], texts[2])
+	some, _ := f.in(now, text)
+	return !some
 }
 
-// whole reports whether a content has each line that the change added.
-func (f Foreign) whole(now string, text func(content string) ([]byte, bool)) bool {
-	texts := f.texts(now, text)
-	if texts == nil {
-		return false
+// in reports whether a content has some of the change, and all of it.
+func (f Foreign) in(now string, text func(content string) ([]byte, bool)) (some, all bool) {
+	if now == f.To {
+		return true, true
 	}
-	added, left := added(texts[0], texts[1], texts[2])
-	return added > 0 && left == added
-}
-
-// texts returns what is in the contents before and after the change, and in one that is there now; nil: it cannot be read.
-func (f Foreign) texts(now string, text func(content string) ([]byte, bool)) (texts [][]byte) {
-	for _, content := range []string{f.From, f.To, now} {
-		if text == nil {
-			return nil
+	var texts [3][]byte
+	for i, content := range []string{f.From, f.To, now} {
+		ok := text != nil
+		if ok {
+			texts[i], ok = text(content)
 		}
-		one, ok := text(content)
 		if !ok {
-			return nil
+			return true, false
 		}
-		texts = append(texts, one)
 	}
-	return texts
+	return left(texts[0], texts[1], texts[2])
 }
 
 // CatchUp notes what a worker's session has up to a checkpoint that no hook of the worker captured: a person saved it, or
@@ -161,32 +154,27 @@ func (w *Work) tools(look Look) bool {
 	return slices.ContainsFunc(w.Windows, func(v Window) bool { return v.Worker == look.Worker && (v.Closed == 0 || v.Closed > since) })
 }
 
-// Gone reports whether nothing is left of a change that others made to a file: none of the lines that it
+// left reports whether some is left of a change that others made to a file, and all of it: of the lines that it
 // added, apart from white space. The contents are nil where there is no file. Of a file that is no text it is
 // only known if it is gone, or as it was before.
-func (f Foreign) Gone(from, to, now []byte) bool {
+func left(from, to, now []byte) (some, all bool) {
 	if now == nil || from != nil && bytes.Equal(now, from) {
-		return true
+		return false, false
 	}
 	if bytes.IndexByte(to, 0) >= 0 || bytes.IndexByte(now, 0) >= 0 {
-		return false
+		return true, false
 	}
-	added, left := added(from, to, now)
-	return added > 0 && left == 0
-}
-
-// added counts the lines that are in a text and were not in the one before, and those of them that are in the text now.
-func added(from, to, now []byte) (added, left int) {
-	was, is := linesOf(from), linesOf(now)
+	was, is, gone := linesOf(from), linesOf(now), 0
 	for line := range linesOf(to) {
-		if !was[line] {
-			added++
-			if is[line] {
-				left++
-			}
+		switch {
+		case was[line]:
+		case is[line]:
+			some = true
+		default:
+			gone++
 		}
 	}
-	return added, left
+	return some || gone == 0, some && gone == 0
 }
 
 // linesOf returns the lines of a text without white space, except for empty ones.

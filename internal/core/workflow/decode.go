@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"git-checkpoint/internal/format/name"
 )
 
 // Limits of the JSON that is parsed: nesting depth, and bytes of a document and of a definition.
@@ -151,11 +153,5 @@ func join(path, member string) string {
 // shorten cuts s to at most n bytes at a character boundary and appends an ellipsis if it cut
 // something.
 func shorten(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
+	return name.Short(s, n)
 }

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"git-checkpoint/internal/format/name"
 )
 
 // check enforces the rules for every JSON text from outside: limits (no Values: any number), valid UTF-8, a
@@ -95,8 +97,5 @@ func syntaxError(data []byte) error {
 
 // clip shortens a string for an error message to limit bytes, since hostile names may be very long.
 func clip(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit], "") + "…"
+	return name.Short(s, limit)
 }

@@ -79,7 +79,7 @@ func namedSubject(r *Record) string {
 		if i := strings.LastIndexByte(r.Label, '+'); i >= 0 {
 			s += oneLine(r.Label[i:], maxTitle)
 		}
-		if title = firstWords(firstLine(r.Message), maxTitle); title == "" {
+		if title = FirstWords(firstLine(r.Message), maxTitle); title == "" {
 			title = oneLine(r.Trigger, maxTitle)
 		}
 	}

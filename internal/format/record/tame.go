@@ -90,8 +90,8 @@ func firstLine(message string) string {
 	return oneLine(first, maxValue)
 }
 
-// firstWords shortens text to limit characters, if possible at the end of a word.
-func firstWords(text string, limit int) string {
+// FirstWords shortens text to limit characters, if possible at the end of a word.
+func FirstWords(text string, limit int) string {
 	short := oneLine(text, limit)
 	if short == oneLine(text, maxValue) {
 		return short

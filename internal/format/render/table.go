@@ -6,7 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"git-checkpoint/internal/format/name"
 )
 
 // Align tells on which side of its column a cell is.
@@ -103,7 +104,7 @@ func (t Table) escaped(longest int) [][]Cell {
 		safe := make([]Cell, len(t.Columns))
 		for i := range min(len(row), len(safe)) {
 			for _, s := range row[i] {
-				parts := []string{clip(s.Text, longest)}
+				parts := []string{name.Short(s.Text, longest)}
 				if t.Columns[i].Tabs {
 					parts = strings.Split(parts[0], "\t")
 				}
@@ -116,17 +117,6 @@ func (t Table) escaped(longest int) [][]Cell {
 		rows = append(rows, safe)
 	}
 	return rows
-}
-
-// clip cuts s to at most size bytes, between code points, and marks the cut.
-func clip(s string, size int) string {
-	if len(s) <= size {
-		return s
-	}
-	for size > 0 && !utf8.RuneStart(s[size]) {
-		size--
-	}
-	return s[:size] + ellipsis
 }
 
 // tabbed writes rows for programs. Escape has turned tabs and newlines inside cells into \t and \n,

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/storage/worktree"
 	"git-checkpoint/internal/sys/command"
 	"git-checkpoint/internal/sys/gather"
@@ -165,7 +166,7 @@ func readPatch(text string, byPath map[string]*fileDiff) {
 			f.header(l)
 		case strings.HasPrefix(l, "@@ "):
 			old, next = ranges(l)
-			f.Hunks = append(f.Hunks, hunk{Header: plain(clipLine(l))})
+			f.Hunks = append(f.Hunks, hunk{Header: plain(name.Short(l, longestLine))})
 		default:
 			h := &f.Hunks[len(f.Hunks)-1]
 			if len(h.Lines) < mostLines {
@@ -221,7 +222,7 @@ func (h *hunk) add(l string, old, next *int) {
 	if l == "" {
 		return
 	}
-	text := plain(clipLine(l[1:]))
+	text := plain(name.Short(l[1:], longestLine))
 	switch l[0] {
 	case '+':
 		h.Lines = append(h.Lines, line{Kind: "add", New: *next, Before: text})
@@ -236,14 +237,6 @@ func (h *hunk) add(l string, old, next *int) {
 	case '\\':
 		h.Lines = append(h.Lines, line{Kind: "note", Before: strings.TrimSpace(text)})
 	}
-}
-
-// clipLine cuts a very long line, such as minified code.
-func clipLine(l string) string {
-	if len(l) > longestLine {
-		return strings.ToValidUTF8(l[:longestLine], "") + "…"
-	}
-	return l
 }
 
 // markWords looks for deleted lines that are followed by as many added ones, takes them for edits

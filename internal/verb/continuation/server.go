@@ -17,6 +17,7 @@ import (
 
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/sys/command"
 )
 
@@ -202,10 +203,5 @@ func (r *server) request(ctx context.Context, c agent.Call, texts map[string]str
 
 // errorLine returns what a program said, for one line of an error.
 func errorLine(text []byte) string {
-	const most = 200
-	line := strings.Join(strings.Fields(string(text)), " ")
-	if len(line) > most {
-		line = strings.ToValidUTF8(line[:most], "") + "…"
-	}
-	return line
+	return name.Short(strings.Join(strings.Fields(string(text)), " "), 200)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -130,13 +129,7 @@ func (q *search) matchText(at Found, where, text string) {
 func around(text string, at int) string {
 	const before, after = 80, 160
 	from, to := max(0, min(at, len(text))-before), min(len(text), at+after)
-	for from > 0 && from < len(text) && !utf8.RuneStart(text[from]) {
-		from--
-	}
-	for to < len(text) && !utf8.RuneStart(text[to]) {
-		to++
-	}
-	short := text[from:max(from, to)]
+	short := strings.ToValidUTF8(text[min(from, to):to], "")
 	if from > 0 {
 		short = "…" + short
 	}
