@@ -47,14 +47,18 @@ func EndOf(operation string) string {
 }
 
 // OperationHead returns the other commit of the operation in progress, the one that is merged,
-// picked or reverted. It is empty when there is none, and when several are merged.
+// picked or reverted, or of a squash that is not committed yet. It is empty when there is none, and when several are merged.
 func (c *Checkout) OperationHead() name.OID {
-	for _, file := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge/stopped-sha"} {
+	for _, file := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge/stopped-sha", "SQUASH_MSG"} {
 		data, err := os.ReadFile(filepath.Join(c.at.GitDir, filepath.FromSlash(file)))
 		if err != nil {
 			continue
 		}
-		if oid, err := name.ParseOID(strings.TrimSpace(string(data))); err == nil {
+		text := strings.TrimSpace(string(data))
+		if _, squashed, is := strings.Cut(text, "\ncommit "); is { // the newest one comes first
+			text, _, _ = strings.Cut(squashed, "\n")
+		}
+		if oid, err := name.ParseOID(text); err == nil {
 			return oid
 		}
 	}
