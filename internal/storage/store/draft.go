@@ -28,7 +28,7 @@ type Draft struct {
 	Metrics json.RawMessage // part of the state; shown in the commit message
 	Limits  record.Limits
 
-	Tree      name.OID            // the captured worktree, the tree of C
+	Tree      name.OID            // the captured worktree, the tree of C; empty: no files were captured
 	Head      name.OID            // the first parent of C; empty: the branch is unborn
 	IndexTree name.OID            // what was staged; empty: not captured
 	Outputs   map[string]name.OID // blobs by name; a name has no slash
@@ -75,6 +75,11 @@ func (s *composer) WriteCheckpoint(ctx context.Context, d Draft) (Written, error
 	}
 	if w.RecordCommit, err = s.repo.Commits.Write(ctx, m); err != nil {
 		return w, err
+	}
+	if d.Tree == "" {
+		if d.Tree, err = s.repo.Objects.Write(ctx, "tree", nil); err != nil {
+			return w, err
+		}
 	}
 	// HEAD comes first, so that git shows C as a commit on top of it. M is always the last parent.
 	c := git.Commit{Tree: d.Tree, Author: d.Author, Committer: d.Committer, Message: record.Message(d.Record, d.Metrics)}

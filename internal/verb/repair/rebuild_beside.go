@@ -76,13 +76,16 @@ func (w *repairs) restoreRecord(ctx context.Context, v proof.Verdict, l *Rebuilt
 		l.Rebuilt, l.RebuiltFrom = id, v.ID
 		return false, nil
 	}
+	slices.Sort(b.missing)
 	l.Missing = append(l.Missing, b.missing...)
-	if b.draft.Tree == "" {
+	if b.record == nil {
 		return false, nil
 	}
-	if err := checkpoint.VerifyObjects(ctx, w.s, b.draft.Tree); err != nil {
-		l.Missing = append(l.Missing, "files: "+err.Error())
-		return false, ctx.Err()
+	if b.draft.Tree != "" { // an imported one may have no files
+		if err := checkpoint.VerifyObjects(ctx, w.s, b.draft.Tree); err != nil {
+			l.Missing = append(l.Missing, "files: "+err.Error())
+			return false, ctx.Err()
+		}
 	}
 	return false, b.make(ctx)
 }

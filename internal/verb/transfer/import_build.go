@@ -133,10 +133,6 @@ func (im *importing) build(ctx context.Context, v store.View) (store.Change, err
 		change.Events = append(change.Events, start)
 	}
 	w := &importWriter{importing: im, v: v, change: &change, beside: map[string]name.OID{}, drawn: map[name.ID]bool{}, last: newImportMap(v.State, nil).current}
-	var err error
-	if w.empty, err = im.s.Repo.Trees.Write(ctx, nil); err != nil {
-		return change, err
-	}
 	if err := w.writeFiles(ctx, im.in.Beside, w.beside); err != nil {
 		return change, err
 	}
@@ -155,8 +151,6 @@ type importWriter struct {
 	beside map[string]name.OID
 	// drawn are the ids that this import has used.
 	drawn map[name.ID]bool
-	// empty is the empty tree, for documents without a commit.
-	empty name.OID
 	// Index in the importMap of the current checkpoint; -1: none.
 	last int
 }
@@ -205,9 +199,6 @@ func (w *importWriter) write(ctx context.Context, p *planned) (store.Written, er
 	d := store.Draft{
 		Record: p.record, Tree: p.record.Snapshot.Tree, Head: p.record.Git.Head, Outputs: map[string]name.OID{},
 		Import: map[string]name.OID{}, Metrics: create.MetricsOf(w.def, p.record.State), Limits: record.Limits{Size: w.limit},
-	}
-	if d.Tree == "" {
-		d.Tree = w.empty
 	}
 	d.Author, d.Committer = w.s.Repo.Commits.Identity(p.record.CreatedAt)
 	if err := w.writeBlobs(ctx, p, &d); err != nil {
