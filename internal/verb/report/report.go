@@ -262,53 +262,40 @@ func (m *making) checks(ctx context.Context, step *Step) {
 // committed itself, belongs to the turn that ends after it. A turn with which the agent went on has
 // several ends, of the same step.
 func (m *making) usage(ctx context.Context, st *journal.State, e *journal.Entry, step *Step) {
-	turn, rec := author.TurnOf(st, e, func(e *journal.Entry) *record.Record {
+	read := func(e *journal.Entry) *record.Record {
 		rec, _ := m.s.ReadRecord(ctx, e) //nolint:errcheck // nothing is known of it
 		return rec
-	})
+	}
+	turn, rec := author.TurnOf(st, e, read)
 	if rec == nil || turn.Event().Trigger != journal.TriggerTurn {
 		return
 	}
-	end := &ended{turn.Place, rec}
-	var sum record.Usage
+	sum := m.once(rec)
 	for _, way := range []int{-1, 1} {
-		for at := end; at != nil; at = m.endOfTurn(ctx, st, at.place+way, way, end) {
-			if by, _ := at.rec.Agent(); by.Usage != nil && !m.counted[at.rec.ID] {
-				sum.Join(*by.Usage)
+		for at := turn.Place + way; at >= 0 && at < st.Len(); at += way {
+			if st.Standing(at).Dead || st.At(at).Event().Trigger != journal.TriggerTurn {
+				continue
 			}
-			m.counted[at.rec.ID] = true
+			end := read(st.At(at))
+			if end == nil || author.SameConversation(end, rec) && end.Step != rec.Step {
+				break
+			}
+			if author.SameConversation(end, rec) {
+				sum.Join(m.once(end))
+			}
 		}
 	}
 	m.sum.Join(sum)
 	step.Usage = m.s.Priced(&sum)
 }
 
-// ended is the checkpoint of the end of a turn.
-type ended struct {
-	place int
-	rec   *record.Record
-}
-
-// endOfTurn returns the next end of a turn of the same conversation as another one, from a place on, forwards or
-// backwards. If it is not of the same step, there is none.
-func (m *making) endOfTurn(ctx context.Context, st *journal.State, place, way int, like *ended) *ended {
-	for ; place >= 0 && place < st.Len(); place += way {
-		if st.Standing(place).Dead || st.At(place).Event().Trigger != journal.TriggerTurn {
-			continue
-		}
-		rec, err := m.s.ReadRecord(ctx, st.At(place))
-		if err != nil {
-			return nil
-		}
-		switch {
-		case !author.SameConversation(rec, like.rec):
-		case rec.Step != like.rec.Step:
-			return nil
-		default:
-			return &ended{place, rec}
-		}
+// once returns what the end of a turn used, unless a step has it already.
+func (m *making) once(end *record.Record) (used record.Usage) {
+	if by, _ := end.Agent(); by.Usage != nil && !m.counted[end.ID] {
+		used = *by.Usage
 	}
-	return nil
+	m.counted[end.ID] = true
+	return used
 }
 
 func sorted(all []string) []string {
