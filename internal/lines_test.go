@@ -173,7 +173,5 @@ func embedded() []string {
 		"verb/transfer/ExportRequest Destination",
 		"verb/transfer/importWriter importing",
 		"verb/travel/pushRound transfer",
-		"verb/why/asked Place",
-		"verb/why/asked spot",
 	}
 }

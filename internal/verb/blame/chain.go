@@ -1,5 +1,4 @@
-// Package blame finds out which step wrote each line of a file (Blame), and which steps
-// changed a path (Log). It lets git's own blame and log do that.
+// Package blame finds out which step wrote each line of a file. It lets git's own blame and package why do that.
 //
 // Checkpoints are not parents of one another, so git cannot walk them. The package
 // therefore writes a chain of commits, one for each checkpoint, with the files of the

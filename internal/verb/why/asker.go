@@ -15,17 +15,10 @@ func newJudge(ctx context.Context, s *checkpoint.Service, req Request) (judge, e
 	if err != nil {
 		return judge{}, err
 	}
-	read := &files{repo: s.Repo, loose: req.Loose, lacks: x.lacks}
-	history := &commits{repo: s.Repo, oldest: x.begins() - 24*60*60, leading: memo[name.OID, map[name.OID]bool]{most: 8}}
-	came := &arrivals{s: s, files: read, commits: history}
-	said := &journals{s: s, x: x}
-	added := &additions{x: x, files: read, commits: history, journals: said}
-	j := judge{
-		x: x, files: read, added: added, commits: history, arrivals: came,
-		descent: &descent{x: x, files: read, added: added, commits: history, arrivals: came, journals: said},
-		authors: &authors{journals: said},
-		chains:  &chains{x: x, files: read, added: added, commits: history, journals: said, down: memo[int32, []int32]{most: 8}},
-	}
+	j := judge{x: x, files: &files{x: x, repo: s.Repo, loose: req.Loose}}
+	j.commits = &commits{s: s, files: j.files, oldest: x.begins() - 24*60*60, leading: memo[name.OID, map[name.OID]bool]{most: 8}}
+	j.journals = &journals{s: s, x: x, files: j.files, commits: j.commits, down: memo[int32, []int32]{most: 8}}
+	j.files.journals = j.journals
 	j.worktree, _ = s.Store.WorktreeID() //nolint:errcheck // in a read-only repository no checkpoint was made here
 	return j, nil
 }
@@ -50,39 +43,29 @@ func (j judge) knows(line string) bool {
 	return from < to
 }
 
-// asked is a line of a file that a question is about, and what git blame says of it.
-type asked struct {
-	Place
-	spot
-}
-
-// ask asks about a line of a file that has this path now.
-func ask(b Place, now git.Entry, path string) asked {
-	return asked{b, spot{now, slices.Compact([]string{path, b.Path}), b.Line - 1}}
-}
-
 // mostMoves is how often a line may have moved to another file.
 const mostMoves = 5
 
-// answer returns who may have made a line, and the commit that it came with. The commit is nil if it cannot be read.
-func (j judge) answer(ctx context.Context, q asked) (claims []Claim, by *arrival) {
-	if !j.knows(q.Text) {
-		return nil, j.arrivals.of(ctx, q.Commit)
+// answer returns who may have made a line of a file that has this path now, and of which git blame says this, and the commit
+// that it came with. The commit is nil if it cannot be read.
+func (j judge) answer(ctx context.Context, b Place, now git.Entry, path string) (claims []Claim, by *arrival) {
+	if !j.knows(b.Text) {
+		return nil, j.commits.of(ctx, b.Commit)
 	}
 	var held []Claim // what is said if nobody is named
 	for range mostMoves {
-		c := j.arrivals.of(ctx, q.Commit)
+		c := j.commits.of(ctx, b.Commit)
 		if c == nil {
 			break
 		}
 		if by == nil {
 			by = c
 		}
-		l := j.arrivals.line(ctx, c, q.Place)
-		if !j.files.has(ctx, l.file, l.line, q.Text) {
+		at, l := lineAt{now, slices.Compact([]string{path, b.Path}), b.Line - 1}, j.commits.line(ctx, c, b)
+		if !j.files.has(ctx, l.file, l.line, b.Text) {
 			break
 		}
-		claims = slices.DeleteFunc(j.claims(ctx, l), func(claim Claim) bool { return !j.confirmed(ctx, q.spot, claim) })
+		claims = slices.DeleteFunc(j.claims(ctx, l), func(claim Claim) bool { return c.at == nil && !j.confirmed(ctx, at, claim) })
 		known, unsure := named(claims)
 		if len(known) > 0 {
 			return known, by
@@ -90,9 +73,9 @@ func (j judge) answer(ctx context.Context, q asked) (claims []Claim, by *arrival
 		if held = append(held, unsure...); c.here() {
 			break
 		}
-		in, path, at := j.arrivals.source(ctx, l)
-		if at < 0 {
-			claims, other := j.elsewhere(ctx, q.spot)
+		in, source, line := j.commits.source(ctx, l)
+		if line < 0 {
+			claims, other := j.elsewhere(ctx, at)
 			known, unsure := named(claims)
 			if len(known) > 0 {
 				if by == c {
@@ -103,11 +86,11 @@ func (j judge) answer(ctx context.Context, q asked) (claims []Claim, by *arrival
 			held = append(held, unsure...)
 			break
 		}
-		lines := j.arrivals.blame(ctx, fileOf{in.OID, path})
-		if at >= len(lines) {
+		lines := j.commits.blame(ctx, fileOf{in.OID, source})
+		if line >= len(lines) {
 			break
 		}
-		q = ask(lines[at], j.files.at(ctx, in.Tree, path), path)
+		b, now, path = lines[line], j.files.at(ctx, in.Tree, source), source
 	}
 	return held[:min(1, len(held))], by
 }

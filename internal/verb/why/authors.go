@@ -10,31 +10,25 @@ import (
 	"git-checkpoint/internal/format/record"
 )
 
-// authors says who made the differences of checkpoints.
-type authors struct {
-	journals *journals
-	made     memo[saved, Claim]
-}
-
-// of returns who made a path of a checkpoint's own difference.
-func (w *authors) of(ctx context.Context, o saved) Claim {
-	return w.made.of(o, func() Claim {
+// author returns who made a path of a checkpoint's own difference.
+func (j *journals) author(ctx context.Context, o saved) Claim {
+	return j.made.of(o, func() Claim {
 		claim := Claim{By: author.Unknown}
-		if st, e := w.journals.entry(ctx, o.point); e != nil {
-			if rec := w.journals.record(ctx, e); rec != nil {
-				claim = w.in(ctx, st, e, rec, o.path)
+		if st, e := j.entry(ctx, o.point); e != nil {
+			if rec := j.record(ctx, e); rec != nil {
+				claim = j.authorIn(ctx, st, e, rec, o.path)
 			}
 		}
-		claim.worktree = w.journals.x.Checkpoints[o.point].Worktree
+		claim.worktree = j.x.Checkpoints[o.point].Worktree
 		return claim
 	})
 }
 
-// in is of for a checkpoint with this record.
-func (w *authors) in(ctx context.Context, st *journal.State, e *journal.Entry, rec *record.Record, path string) Claim {
+// authorIn is author for a checkpoint with this record.
+func (j *journals) authorIn(ctx context.Context, st *journal.State, e *journal.Entry, rec *record.Record, path string) Claim {
 	made := author.In(st, e, rec)
 	who := made.Who(record.Path(path))
-	step, said := author.TurnOf(st, e, func(e *journal.Entry) *record.Record { return w.journals.record(ctx, e) })
+	step, said := author.TurnOf(st, e, func(e *journal.Entry) *record.Record { return j.record(ctx, e) })
 	claim := Claim{
 		By: who.By, Because: made.Because(record.Path(path)), Session: st.Session, Checkpoint: e.Checkpoint, Since: checkpoint.Time{Time: rec.CreatedAt},
 		Of: step.Checkpoint, Entry: e, Message: said.Message, Ref: string(st.Session) + ":" + checkpoint.TypedName(st, step),

@@ -9,7 +9,6 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
-	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
@@ -23,16 +22,9 @@ type build struct {
 	progress func(int)
 	old      *index
 	x        *index
-	known    map[place]int32 // the checkpoints of old
-	reuse    []int32         // by checkpoint of x: the same one in old, if its difference is the same; else -1
-	found    []found         // by checkpoint of x: what was read of it
-	records  []name.OID      // those of new checkpoints, in a partial clone
-}
-
-// place identifies a checkpoint.
-type place struct {
-	session name.Session
-	id      name.ID
+	reuse    []int32    // by checkpoint of x: the same one in old, if its difference is the same; else -1
+	found    []found    // by checkpoint of x: what was read of it
+	records  []name.OID // those of new checkpoints, in a partial clone
 }
 
 // found is what one checkpoint added.
@@ -58,7 +50,7 @@ func open(ctx context.Context, s *checkpoint.Service, progress func(int)) (*inde
 	if err != nil {
 		return nil, err
 	}
-	b := &build{s: s, progress: progress, old: load(s.Repo), x: &index{}, known: map[place]int32{}}
+	b := &build{s: s, progress: progress, old: load(s.Repo), x: &index{}}
 	for i, of := range sessions {
 		if tip := tips[refs[i]]; tip != "" {
 			b.x.Sessions = append(b.x.Sessions, session{Name: of, Tip: tip})
@@ -106,66 +98,25 @@ func (b *build) write() {
 
 // points collects the checkpoints of all sessions.
 func (b *build) points(ctx context.Context) error {
-	was := map[name.Session]session{}
-	for _, of := range b.old.Sessions {
-		was[of.Name] = of
-		for i := of.From; i < of.To; i++ {
-			b.known[place{of.Name, b.old.Checkpoints[i].ID}] = i
-		}
-	}
-	number := map[place]int32{}
+	b.x.numbers = map[place]int32{}
 	for i := range b.x.Sessions {
-		of := &b.x.Sessions[i]
-		of.From = int32(len(b.x.Checkpoints)) //nolint:gosec // bounded by the number of refs
-		if before := was[of.Name]; before.Tip == of.Tip && !before.Incomplete {
-			of.OriginIn, of.OriginPoint = before.OriginIn, before.OriginPoint
-			for _, p := range b.old.Checkpoints[before.From:before.To] {
-				if p.Via = -1; p.Base >= 0 {
-					p.Base += of.From - before.From
-				}
-				b.x.Checkpoints = append(b.x.Checkpoints, p)
-			}
-		} else if err := b.pointsOf(ctx, of, number); err != nil {
+		if err := b.pointsOf(ctx, &b.x.Sessions[i]); err != nil {
 			return err
-		}
-		of.To = int32(len(b.x.Checkpoints)) //nolint:gosec // likewise
-		for j := of.From; j < of.To; j++ {
-			number[place{of.Name, b.x.Checkpoints[j].ID}] = j
 		}
 	}
 	// An attempt begins with the files of the checkpoint that it was forked from.
 	for _, of := range b.x.Sessions {
-		if at, known := number[place{of.OriginIn, of.OriginPoint}]; known && of.From < of.To && b.x.Checkpoints[of.From].Base < 0 && at != of.From {
+		if at := b.x.numbered(of.OriginIn, of.OriginPoint); at >= 0 && of.From < of.To && b.x.Checkpoints[of.From].Base < 0 && at != of.From {
 			b.x.Checkpoints[of.From].Via = at
 		}
 	}
-	b.promoted()
 	return nil
 }
 
-// promoted lets a promotion start from the attempt whose files it brought, so that they stay the
-// attempt's work.
-func (b *build) promoted() {
-	for _, of := range b.x.Sessions {
-		for i := of.From; i < of.To; i++ {
-			p := &b.x.Checkpoints[i]
-			if !p.Promoted {
-				continue
-			}
-			for n := range b.x.Sessions {
-				attempt := &b.x.Sessions[n]
-				for j := attempt.From; j < attempt.To && b.x.forkedBefore(attempt, i); j++ {
-					if other := b.x.Checkpoints[j]; other.Tree == p.Tree && other.At <= p.At {
-						p.Via = j
-					}
-				}
-			}
-		}
-	}
-}
-
 // pointsOf adds the checkpoints of one session that are not dead. A journal that cannot be read has none.
-func (b *build) pointsOf(ctx context.Context, of *session, number map[place]int32) error {
+func (b *build) pointsOf(ctx context.Context, of *session) error {
+	of.From = int32(len(b.x.Checkpoints)) //nolint:gosec // bounded by the number of refs
+	of.To = of.From
 	st, err := b.s.State(ctx, of.Name)
 	if err != nil {
 		return ctx.Err()
@@ -181,21 +132,21 @@ func (b *build) pointsOf(ctx context.Context, of *session, number map[place]int3
 		e := st.Read(i)
 		startsAtHead := b.s.StartsAtHead(ctx, e, seen)
 		p := point{Base: -1}
-		if at, known := b.known[place{of.Name, e.Checkpoint}]; known {
+		if at := b.old.numbered(of.Name, e.Checkpoint); at >= 0 && b.old.Checkpoints[at].Tree != "" {
 			p = b.old.Checkpoints[at]
 		} else if p, err = b.point(ctx, e); err != nil {
 			return err
 		}
 		p.Base, p.Via = -1, -1
 		for before := range st.LineTo(e) {
-			if at, known := number[place{of.Name, before.Checkpoint}]; known && before.Place != e.Place && !startsAtHead {
+			if at := b.x.numbered(of.Name, before.Checkpoint); at >= 0 && before.Place != e.Place && !startsAtHead {
 				p.Base = at
 				break
 			}
 		}
 		of.Incomplete = of.Incomplete || p.Tree == ""
-		number[place{of.Name, p.ID}] = int32(len(b.x.Checkpoints)) //nolint:gosec // bounded by the number of refs
-		b.x.Checkpoints = append(b.x.Checkpoints, p)
+		b.x.numbers[place{of.Name, p.ID}] = of.To
+		b.x.Checkpoints, of.To = append(b.x.Checkpoints, p), of.To+1
 	}
 	return nil
 }
@@ -203,7 +154,7 @@ func (b *build) pointsOf(ctx context.Context, of *session, number map[place]int3
 // point reads the commit of a checkpoint. Where it is missing, the tree is empty.
 func (b *build) point(ctx context.Context, e *journal.Entry) (point, error) {
 	event := e.Event()
-	p := point{ID: e.Checkpoint, At: event.Time.Unix(), Worktree: event.WorktreeID, Promoted: event.Trigger == workflow.TriggerPromote}
+	p := point{ID: e.Checkpoint, At: event.Time.Unix(), Worktree: event.WorktreeID}
 	c, err := b.s.Repo.Commits.Read(ctx, string(event.Commit))
 	if err != nil {
 		return p, ctx.Err()
@@ -228,8 +179,8 @@ func (b *build) differences(ctx context.Context) error {
 	for _, of := range b.x.Sessions {
 		for i := int(of.From); i < int(of.To); i++ {
 			b.reuse[i] = -1
-			at, known := b.known[place{of.Name, all[i].ID}]
-			if known && b.old.Checkpoints[at].Tree == all[i].Tree && idOf(b.old, at) == idOf(b.x, int32(i)) { //nolint:gosec // bounded by the number of refs
+			at := b.old.numbered(of.Name, all[i].ID)
+			if at >= 0 && b.old.Checkpoints[at].Tree == all[i].Tree && idOf(b.old, at) == idOf(b.x, int32(i)) { //nolint:gosec // bounded by the number of refs
 				b.reuse[i] = at
 			} else if all[i].Tree != "" {
 				fresh = append(fresh, i)

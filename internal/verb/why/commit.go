@@ -105,7 +105,7 @@ func Commits(ctx context.Context, s *checkpoint.Service, commits []name.OID, pro
 	}
 	out := make([]Commit, 0, len(commits))
 	for _, oid := range commits {
-		c := j.arrivals.of(ctx, oid)
+		c := j.commits.of(ctx, oid)
 		if c == nil {
 			return nil, checkpoint.Failure(checkpoint.KindInvalid, "", "commit %s cannot be read", oid.Short())
 		}
@@ -123,15 +123,16 @@ func (j judge) behind(ctx context.Context, c *arrival) Commit {
 	out := Commit{Commit: c.OID, Steps: []Step{}, Held: []Step{}, Unknown: []checkpoint.Path{}}
 	out.Subject, _, _ = strings.Cut(c.Message, "\n")
 	out.Committed = c.Committer.When
-	for _, change := range j.arrivals.changes(ctx, c) {
-		if j.arrivals.merged(ctx, c, change) {
+	for _, change := range j.commits.changes(ctx, c) {
+		theirs := j.commits.merged(ctx, c, change)
+		if slices.ContainsFunc(theirs, func(e git.Entry) bool { return e.OID == change.New.OID }) {
 			continue
 		}
 		path := checkpoint.Path(change.Path)
-		if was := c.renames[change.Path]; was != "" && change.Old.OID == change.New.OID {
+		if was := c.renames[change.Path].Path; was != "" && change.Old.OID == change.New.OID {
 			out.Renamed = append(out.Renamed, [2]checkpoint.Path{checkpoint.Path(was), path})
 		}
-		lines := j.behindPath(ctx, c, change)
+		lines := j.behindPath(ctx, c, change, theirs)
 		unknown := false
 		for _, l := range lines {
 			out.Counts.Add(l)
@@ -177,16 +178,16 @@ func (c *Commit) add(path checkpoint.Path, claims []Claim) {
 	}
 }
 
-// behindPath returns the lines that a commit adds to a file, with the claims to them.
-func (j judge) behindPath(ctx context.Context, c *arrival, change git.Change) (out []Line) {
+// behindPath returns the lines that a commit adds to a file, which it has not as one of theirs has it, with the claims to them.
+func (j judge) behindPath(ctx context.Context, c *arrival, change git.Change, theirs []git.Entry) (out []Line) {
 	t := j.files.read(ctx, change.New).text
 	for _, i := range j.files.newLines(ctx, change) {
-		if j.arrivals.mergedLine(ctx, c, change, i) {
+		if slices.ContainsFunc(theirs, func(was git.Entry) bool { return isFile(was) && j.files.matched(ctx, was, change.New)[i] >= 0 }) {
 			continue
 		}
 		l := Line{Path: change.Path, Line: i + 1, Text: t[i], Commit: c.OID}
-		q := ask(Place{Commit: c.OID, Path: change.Path, From: i + 1, Line: i + 1, Text: t[i]}, change.New, change.Path)
-		if l.Claims, _ = j.answer(ctx, q); len(l.Claims) == 0 {
+		b := Place{Commit: c.OID, Path: change.Path, From: i + 1, Line: i + 1, Text: t[i]}
+		if l.Claims, _ = j.answer(ctx, b, change.New, change.Path); len(l.Claims) == 0 {
 			l.Because = j.because(ctx, change.New, t[i])
 		}
 		out = append(out, l)
@@ -197,26 +198,15 @@ func (j judge) behindPath(ctx context.Context, c *arrival, change git.Change) (o
 // whole returns the claims to a change that adds no lines: a session's checkpoint that the commit
 // can come from has exactly this file, and one of its steps made it so.
 func (j judge) whole(ctx context.Context, c *arrival, change git.Change) []Claim {
-	var all []Claim
-	for n := range j.x.Sessions {
-		of := &j.x.Sessions[n]
-		for _, from := range j.descent.standings(ctx, of, c) {
-			p := &j.x.Checkpoints[from.point]
-			now := j.files.at(ctx, p.Tree, change.Path)
-			if p.Tree == "" || from.only != nil && !from.only[change.Path] || !j.arrivals.made(ctx, c, from, p) || now.OID != change.New.OID || now.Mode != change.New.Mode || !from.certain && !j.arrivals.part(ctx, p.Head, c).descent {
-				continue
-			}
-			w := j.chains.walk(ctx, saved{from.point, change.Path})
-			if len(w.versions) == 0 {
-				continue
-			}
-			if v := w.version(ctx, 0); v.now.OID == now.OID && v.was.OID == change.Old.OID {
-				claim := j.authors.of(ctx, v.saved)
-				claim.rank = j.descent.rank(of, from, c)
-				all = append(all, claim)
-				break
-			}
+	return j.claimsBy(ctx, c, change.Path, func(_ *session, from candidate) saved {
+		p, w := &j.x.Checkpoints[from.point], j.journals.walk(ctx, saved{from.point, change.Path})
+		if len(w.versions) == 0 || !from.certain && !j.commits.part(ctx, p.Head, c).descent {
+			return nowhere
 		}
-	}
-	return dropWeaker(all)
+		v := w.version(ctx, 0)
+		if w.start.Mode != change.New.Mode || w.start.OID != change.New.OID || v.now.OID != w.start.OID || v.was.OID != change.Old.OID {
+			return nowhere
+		}
+		return v.saved
+	})
 }

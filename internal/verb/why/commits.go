@@ -4,19 +4,24 @@ import (
 	"context"
 	"slices"
 
+	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 )
 
-// commits reads git's history, each commit once.
+// commits reads git's history, each commit once, and knows what came with a commit (arrivals.go).
 type commits struct {
-	repo   *git.Repo
+	s      *checkpoint.Service
+	files  *files
 	oldest int64 // a day before the first checkpoint, in seconds since 1970
 
-	people  memo[string, string] // see mapped
 	known   memo[name.OID, *git.Commit]
+	came    memo[name.OID, *arrival]
+	people  memo[string, string] // see mapped
 	leading memo[name.OID, map[name.OID]bool]
-	line    *trunk
+	blames  memo[fileOf, []Place] // by commit and path
+	moved   memo[string, []reset]
+	main    *trunk
 }
 
 // read reads a commit. The result is nil if it cannot be read, or there is none.
@@ -25,7 +30,7 @@ func (h *commits) read(ctx context.Context, oid name.OID) *git.Commit {
 		return nil
 	}
 	return h.known.of(oid, func() *git.Commit {
-		c, err := h.repo.Commits.Read(ctx, string(oid))
+		c, err := h.s.Repo.Commits.Read(ctx, string(oid))
 		if err != nil {
 			return nil
 		}
@@ -63,39 +68,42 @@ func unmet(met map[name.OID]bool, commits []name.OID) (fresh []name.OID) {
 // claim is made.
 const mostBetween = 5000
 
-// parting is where the histories of a checkpoint and of a commit parted.
-type parting struct {
+// divergence is where the histories of a checkpoint and of a commit parted.
+type divergence struct {
 	at      []name.OID // common commits
 	since   []name.OID // commits of the commit's side
 	descent bool       // the checkpoint's HEAD is one of at
 }
 
 // part compares the HEAD of a checkpoint with the first parent of a commit.
-func (h *commits) part(ctx context.Context, head, parent name.OID) (p parting) {
-	if head == parent {
-		return parting{at: []name.OID{head}, descent: true}
-	}
-	if head == "" || parent == "" {
+func (h *commits) part(ctx context.Context, head name.OID, c *arrival) divergence {
+	return c.divergences.of(head, func() (p divergence) {
+		parent := c.parent()
+		if head == parent {
+			return divergence{at: []name.OID{head}, descent: true}
+		}
+		if head == "" || parent == "" {
+			return p
+		}
+		leading := h.ancestors(ctx, head)
+		met := map[name.OID]bool{parent: true}
+		for queue := []name.OID{parent}; len(queue) > 0; queue = queue[1:] {
+			oid := queue[0]
+			if leading[oid] {
+				p.at = append(p.at, oid)
+				p.descent = p.descent || oid == head
+				continue
+			}
+			c := h.read(ctx, oid)
+			if c == nil || len(p.since) == mostBetween {
+				return divergence{}
+			}
+			if p.since = append(p.since, oid); !h.early(c) {
+				queue = append(queue, unmet(met, c.Parents)...)
+			}
+		}
 		return p
-	}
-	leading := h.ancestors(ctx, head)
-	met := map[name.OID]bool{parent: true}
-	for queue := []name.OID{parent}; len(queue) > 0; queue = queue[1:] {
-		oid := queue[0]
-		if leading[oid] {
-			p.at = append(p.at, oid)
-			p.descent = p.descent || oid == head
-			continue
-		}
-		c := h.read(ctx, oid)
-		if c == nil || len(p.since) == mostBetween {
-			return parting{}
-		}
-		if p.since = append(p.since, oid); !h.early(c) {
-			queue = append(queue, unmet(met, c.Parents)...)
-		}
-	}
-	return p
+	})
 }
 
 // trunk is the line of first parents that leads to HEAD, back to the oldest checkpoint. It answers at once
@@ -106,12 +114,12 @@ type trunk struct {
 }
 
 func (h *commits) trunk(ctx context.Context) *trunk {
-	if h.line != nil {
-		return h.line
+	if h.main != nil {
+		return h.main
 	}
 	t := &trunk{map[name.OID]int{}, map[name.OID][]int{}}
-	h.line = t
-	for oid := h.repo.Head.OID; oid != ""; {
+	h.main = t
+	for oid := h.s.Repo.Head.OID; oid != ""; {
 		c := h.read(ctx, oid)
 		if _, met := t.place[oid]; met || c == nil {
 			break
@@ -128,7 +136,7 @@ func (h *commits) trunk(ctx context.Context) *trunk {
 }
 
 // hadAll reports whether all that a checkpoint has came to the history of a commit, of which this is the parent:
-// then none of its lines is new in the commit (see delivered). It is false where the trunk does not tell.
+// then none of its lines is new in the commit (see alreadyInHistory). It is false where the trunk does not tell.
 func (h *commits) hadAll(ctx context.Context, p *point, parent name.OID) bool {
 	if p.Head == parent { // no commit lies between
 		return false

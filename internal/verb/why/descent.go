@@ -9,20 +9,8 @@ import (
 	"git-checkpoint/internal/format/name"
 )
 
-// descent tells which checkpoints of a session a commit may have been made from.
-type descent struct {
-	x        *index
-	files    *files
-	added    *additions
-	commits  *commits
-	arrivals *arrivals
-	journals *journals
-
-	tips memo[name.Ref, name.OID] // of branches
-}
-
-// standing is the state of a session that a commit may have been made from.
-type standing struct {
+// candidate is the state of a session that a commit may have been made from.
+type candidate struct {
 	point   int32
 	certain bool            // the session went on from this commit, or the commit names the checkpoint
 	own     bool            // a tool of the session's agent made the commit
@@ -33,58 +21,62 @@ type standing struct {
 // the commit's lines must be the session's then.
 const late = 24 * 60 * 60
 
-// standings returns the checkpoints of a session that c may have been made from: the one that was current
+// candidates returns the checkpoints of a session that c may have been made from: the one that was current
 // just before HEAD became c, or else those that were current when c was written and committed.
-func (d *descent) standings(ctx context.Context, of *session, c *arrival) []standing {
-	return c.standings.of(of.Name, func() (out []standing) {
-		course := d.journals.course(ctx, of)
+func (j judge) candidates(ctx context.Context, of *session, c *arrival) []candidate {
+	return c.candidates.of(of.Name, func() (out []candidate) {
+		course := j.journals.course(ctx, of)
 		all := course.moments
 		add := func(i int, certain, own bool) {
 			if i >= 0 && all[i].point >= 0 {
-				out = append(out, standing{all[i].point, certain, own, nil})
+				out = append(out, candidate{all[i].point, certain, own, nil})
 			}
 			if i >= 0 && all[i].paths != nil && all[i].paths.point >= 0 {
-				out = append(out, standing{all[i].paths.point, certain, own, all[i].paths.only})
+				out = append(out, candidate{all[i].paths.point, certain, own, all[i].paths.only})
 			}
 		}
-		if c.here() { // the worktree as it is now
-			add(len(all)-1, false, false)
+		if c.here() { // the worktree as it is now, or as it was then
+			i := slices.IndexFunc(all, func(m moment) bool { return m.point >= 0 && &j.x.Checkpoints[m.point] == c.at })
+			if i < 0 {
+				i = sort.Search(len(all), func(i int) bool { return c.at != nil && all[i].least > c.at.At }) - 1
+			}
+			add(i, false, false)
 			return out
 		}
 		if i, is := course.heads[c.OID]; is {
-			if i > 0 && d.isBefore(ctx, of, all[i-1].at, c) {
+			if i > 0 && j.isBefore(ctx, of, all[i-1].at, c) {
 				before := all[i-1].point
-				add(i-1, true, all[i].event.Trigger == journal.TriggerTool && before >= 0 && d.x.Checkpoints[before].Head == c.parent())
+				add(i-1, true, all[i].event.Trigger == journal.TriggerTool && before >= 0 && j.x.Checkpoints[before].Head == c.parent())
 			}
 			return out
 		}
 		named := -1 // the newest one that the commit names
 		for i, m := range all {
-			if m.point >= 0 && m.at <= c.Committer.When.Unix() && c.named[d.x.Checkpoints[m.point].ID] {
+			if m.point >= 0 && m.at <= c.Committer.When.Unix() && c.named[j.x.Checkpoints[m.point].ID] {
 				named = i
 			}
 		}
 		add(named, true, false)
-		for _, i := range d.currentAt(ctx, of, all, c) {
+		for _, i := range j.currentAt(ctx, of, all, c) {
 			add(i, false, false)
 		}
 		for i := range out {
-			out[i].certain = c.named[d.x.Checkpoints[out[i].point].ID]
+			out[i].certain = c.named[j.x.Checkpoints[out[i].point].ID]
 		}
-		return slices.CompactFunc(out, func(s, t standing) bool { return s.point == t.point })
+		return slices.CompactFunc(out, func(s, t candidate) bool { return s.point == t.point })
 	})
 }
 
 // currentAt returns the moments of a session that were the newest when c was written and when it was committed, and,
 // if half of its lines are the session's, the one that was by clocks which differ; -1 for none.
-func (d *descent) currentAt(ctx context.Context, of *session, all []moment, c *arrival) (at []int) {
+func (j judge) currentAt(ctx context.Context, of *session, all []moment, c *arrival) (at []int) {
 	times := []int64{c.Author.When.Unix(), c.Committer.When.Unix()}
-	if d.half(ctx, of, c) {
+	if j.half(ctx, of, c) {
 		times = append(times, times[1]+late)
 	}
 	for _, time := range times {
 		i := sort.Search(len(all), func(i int) bool { return all[i].least > time }) - 1
-		if i >= 0 && time > times[1] && all[i].point >= 0 && d.commits.ancestors(ctx, d.x.Checkpoints[all[i].point].Head)[c.OID] {
+		if i >= 0 && time > times[1] && all[i].point >= 0 && j.commits.ancestors(ctx, j.x.Checkpoints[all[i].point].Head)[c.OID] {
 			continue // the session had the commit before
 		}
 		at = append(at, i)
@@ -94,62 +86,62 @@ func (d *descent) currentAt(ctx context.Context, of *session, all []moment, c *a
 
 // isBefore reports whether a time of a session is before a commit, or may be: the commit names a checkpoint of the
 // session, or clocks differ and half of its lines are the session's.
-func (d *descent) isBefore(ctx context.Context, of *session, at int64, c *arrival) bool {
+func (j judge) isBefore(ctx context.Context, of *session, at int64, c *arrival) bool {
 	when := c.Committer.When.Unix()
-	return at <= when || c.names(d.x.pointsOf(of)) || at <= when+late && d.half(ctx, of, c)
+	return at <= when || c.names(j.x.pointsOf(of)) || at <= when+late && j.half(ctx, of, c)
 }
 
-// rank returns the rank of a claim from a standing.
-func (d *descent) rank(of *session, from standing, c *arrival) int {
+// rank returns the rank of a claim from a candidate.
+func (j judge) rank(of *session, from candidate, c *arrival) int {
 	switch {
 	case !from.certain:
 		return 0
-	case c.names(d.x.pointsOf(of)):
+	case c.names(j.x.pointsOf(of)):
 		return 2
 	}
 	return 1
 }
 
-// possible reports whether a commit can come from a standing of a session. parted is where their histories parted.
-func (d *descent) possible(ctx context.Context, of *session, from standing, c *arrival, parted parting) bool {
-	return from.certain || parted.descent || len(parted.at) > 0 && d.sharesBranch(ctx, from.point, c) || d.half(ctx, of, c)
+// possible reports whether a commit can come from a candidate of a session. parted is where their histories parted.
+func (j judge) possible(ctx context.Context, of *session, from candidate, c *arrival, parted divergence) bool {
+	return from.certain || parted.descent || len(parted.at) > 0 && j.sharesBranch(ctx, from.point, c) || j.half(ctx, of, c)
 }
 
 // sharesBranch reports whether the branch that a checkpoint was made on has the commit.
-func (d *descent) sharesBranch(ctx context.Context, point int32, c *arrival) bool {
-	_, e := d.journals.entry(ctx, point)
+func (j judge) sharesBranch(ctx context.Context, point int32, c *arrival) bool {
+	_, e := j.journals.entry(ctx, point)
 	if e == nil {
 		return false
 	}
-	rec := d.journals.record(ctx, e)
+	rec := j.journals.record(ctx, e)
 	if rec == nil || rec.Git.Branch == "" {
 		return false
 	}
 	branch := name.Ref(rec.Git.Branch)
-	tip := d.tips.of(branch, func() name.OID {
-		tip, _ := d.arrivals.s.Repo.Refs.Resolve(ctx, branch) //nolint:errcheck // the branch is gone
+	tip := j.journals.branches.of(branch, func() name.OID {
+		tip, _ := j.commits.s.Repo.Refs.Resolve(ctx, branch) //nolint:errcheck // the branch is gone
 		return tip
 	})
-	return tip != "" && (tip == c.OID || d.commits.ancestors(ctx, tip)[c.OID])
+	return tip != "" && (tip == c.OID || j.commits.ancestors(ctx, tip)[c.OID])
 }
 
 // half reports whether at least half of the lines that a commit adds are lines that sessions added, and a tenth of them
 // lines that this one did: it is a squash, made elsewhere.
-func (d *descent) half(ctx context.Context, of *session, c *arrival) bool {
+func (j judge) half(ctx context.Context, of *session, c *arrival) bool {
 	return c.halves.of(of.Name, func() bool {
-		if c.parent() != "" && d.commits.read(ctx, c.parent()) == nil {
+		if c.parent() != "" && j.commits.read(ctx, c.parent()) == nil {
 			return false // what it adds is not known
 		}
 		total, anybodys, own := 0, 0, 0
-		for _, change := range d.arrivals.changes(ctx, c) {
-			after, lines := d.files.read(ctx, change.New).text, d.files.newLines(ctx, change)
+		for _, change := range j.commits.changes(ctx, c) {
+			after, lines := j.files.read(ctx, change.New).text, j.files.newLines(ctx, change)
 			total += len(lines)
 			for _, i := range lines {
-				by := d.added.sessions(ctx, after, i)
+				by := j.files.sessions(ctx, after, i)
 				if len(by) > 0 {
 					anybodys++
 				}
-				if by[d.x.sessionAt(of.From)] {
+				if by[j.x.sessionAt(of.From)] {
 					own++
 				}
 			}

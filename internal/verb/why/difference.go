@@ -2,6 +2,8 @@ package why
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"git-checkpoint/internal/core/threeway"
 	"git-checkpoint/internal/format/name"
@@ -48,7 +50,7 @@ func (b *build) difference(ctx context.Context, i int32) (f found) {
 	if !ok {
 		return f
 	}
-	before := b.renames(ctx, from, b.x.Checkpoints[i].Tree, changes)
+	before := renames(ctx, b.s.Repo, from, b.x.Checkpoints[i].Tree, changes)
 	for _, c := range changes {
 		of := foundChange{path: c.Path}
 		if was, is := before[c.Path]; is {
@@ -85,51 +87,29 @@ func (b *build) beyond(ctx context.Context, commit string, tree name.OID) (map[s
 }
 
 // added returns the entries of the lines that neither the file before nor that of HEAD has.
-func (b *build) added(ctx context.Context, c git.Change, committed git.Entry) []entry {
-	after, old, theirs := b.readLines(ctx, c.New), b.readLines(ctx, c.Old), b.readLines(ctx, committed)
-	if !after.known || !old.known || !theirs.known {
-		return nil
-	}
-	before, have := match(old.text, after.text), match(theirs.text, after.text)
-	var out []entry
-	for i := range after.text {
+func (b *build) added(ctx context.Context, c git.Change, committed git.Entry) (out []entry) {
+	f := &files{x: b.x, repo: b.s.Repo} // others work at the same time
+	after, before, have := f.read(ctx, c.New).text, f.matched(ctx, c.Old, c.New), f.matched(ctx, committed, c.New)
+	for i := range after {
 		if before[i] == alone && have[i] == alone {
-			out = append(out, after.text.entryOf(i))
+			out = append(out, after.entryOf(i))
 		}
 	}
 	return out
 }
 
-// readLines reads a file of a tree. What is not a file has no lines.
-func (b *build) readLines(ctx context.Context, e git.Entry) content {
-	if !isFile(e) {
-		return content{known: true}
-	}
-	data, is := blobOf(ctx, b.s.Repo.Objects, b.x.lacks, e)
-	if !is {
-		return content{}
-	}
-	return content{text: split(string(data)), known: true}
-}
-
-// renames returns by new path the deleted file that it was, as git finds it.
-func (b *build) renames(ctx context.Context, from, to name.OID, changes []git.Change) map[string]git.Change {
+// renames returns, by new path, the removal of the file that it was, of changes between two trees, as git log -M finds it.
+func renames(ctx context.Context, repo *git.Repo, from, to name.OID, changes []git.Change) map[string]git.Change {
 	gone, made := map[string]git.Change{}, false
 	for _, c := range changes {
-		if c.New.Mode == 0 && isFile(c.Old) {
+		if c.New.Mode == 0 {
 			gone[c.Path] = c
 		}
-		made = made || c.Old.Mode == 0 && isFile(c.New)
+		made = made || c.Old.Mode == 0
 	}
 	if len(gone) == 0 || !made {
 		return nil
 	}
-	found, _ := threeway.Renames(ctx, b.s.Repo, from, to) //nolint:errcheck // then none is known
-	out := map[string]git.Change{}
-	for was, is := range found {
-		if c, known := gone[was]; known {
-			out[is] = c
-		}
-	}
-	return out
+	found, _ := threeway.Renames(ctx, repo, from, to) //nolint:errcheck // then none is known
+	return gather.Map(slices.Collect(maps.Keys(found)), func(was string) (string, git.Change) { return found[was], gone[was] })
 }

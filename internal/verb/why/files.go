@@ -11,12 +11,15 @@ import (
 	"git-checkpoint/internal/sys/gather"
 )
 
-// files reads files of trees and of the worktree, each once, and compares them line by line.
+// files reads files of trees and of the worktree, each once, compares them line by line, and tells where lines like theirs
+// were added (additions.go).
 type files struct {
-	repo  *git.Repo
-	loose bool              // white space does not count
-	lacks map[name.OID]bool // what a partial clone could not fetch
+	x        *index
+	journals *journals
+	repo     *git.Repo
+	loose    bool // white space does not count
 
+	found    memo[entry, []entry]
 	entries  memo[fileOf, git.Entry]
 	contents memo[name.OID, content]
 	last     recent
@@ -32,8 +35,8 @@ type fileOf struct {
 	path string
 }
 
-// spot is a line of a file as it is now.
-type spot struct {
+// lineAt is a line of a file as it is now.
+type lineAt struct {
 	file  git.Entry
 	names []string // that the file has or had
 	line  int      // from 0
@@ -47,15 +50,6 @@ type content struct {
 	text    text
 	numbers []int32 // of the lines, where files read it: equal lines of all its files have the same
 	known   bool
-}
-
-// blobOf reads a file of a tree. It returns false if it is not text, too large, or cannot be read.
-func blobOf(ctx context.Context, from *git.Objects, lacks map[name.OID]bool, e git.Entry) ([]byte, bool) {
-	if lacks[e.OID] {
-		return nil, false
-	}
-	o, err := from.Batch().Typed(ctx, string(e.OID), "blob")
-	return o.Data, err == nil && isText(o.Data)
 }
 
 // at returns the entry at a path in a tree; the zero Entry if nothing is there.
@@ -91,11 +85,14 @@ func (f *files) read(ctx context.Context, e git.Entry) content {
 		return content{known: true}
 	}
 	return f.contents.of(e.OID, func() content {
-		data, is := blobOf(ctx, f.repo.Objects, f.lacks, e)
-		if !is {
+		if f.x.lacks[e.OID] {
 			return content{}
 		}
-		return f.readNext(data)
+		o, err := f.repo.Objects.Batch().Typed(ctx, string(e.OID), "blob")
+		if err != nil || !isText(o.Data) {
+			return content{}
+		}
+		return f.readNext(o.Data)
 	})
 }
 

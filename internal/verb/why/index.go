@@ -23,7 +23,7 @@ import (
 const indexFile = "lines.idx"
 
 // magic begins the file, and changes with its format.
-const magic = "gcwhy05\n"
+const magic = "gcwhy06\n"
 
 // Limits of the index. Lines beyond them are not indexed, so no claim is made about them.
 const (
@@ -43,9 +43,10 @@ type index struct {
 	Entries     int
 	entries     []byte // entrySize each, by key
 
-	lacks  map[name.OID]bool // what a partial clone could not fetch
-	byPath map[string]int32
-	of     [][]int32 // by path: its changes, oldest first
+	lacks   map[name.OID]bool // what a partial clone could not fetch
+	byPath  map[string]int32
+	numbers map[place]int32
+	of      []map[int32]int32 // by path: its changes, by checkpoint
 }
 
 // point is a checkpoint that is not dead.
@@ -56,7 +57,6 @@ type point struct {
 	At       int64    // seconds since 1970
 	Person   string   // its author, as personOf has them
 	Worktree string   // id of the worktree
-	Promoted bool     // it has the files of an attempt
 	Base     int32    // the checkpoint before in its session; -1: none
 	Via      int32    // the one of another session that it has its files from; -1: none
 }
@@ -170,14 +170,24 @@ func (x *index) sessionNamed(of name.Session) *session {
 	return nil
 }
 
+// place identifies a checkpoint.
+type place struct {
+	session name.Session
+	id      name.ID
+}
+
 // numbered returns the number of a checkpoint, or -1.
 func (x *index) numbered(of name.Session, id name.ID) int32 {
-	if s := x.sessionNamed(of); s != nil {
-		for i := s.From; i < s.To; i++ {
-			if x.Checkpoints[i].ID == id {
-				return i
+	if x.numbers == nil {
+		x.numbers = map[place]int32{}
+		for _, in := range x.Sessions {
+			for i := in.From; i < in.To; i++ {
+				x.numbers[place{in.Name, x.Checkpoints[i].ID}] = i
 			}
 		}
+	}
+	if i, known := x.numbers[place{of, id}]; known {
+		return i
 	}
 	return -1
 }
@@ -195,13 +205,19 @@ func (x *index) begins() (oldest int64) {
 	return oldest
 }
 
-// changesOf returns the changes of a path, oldest first within each session.
-func (x *index) changesOf(path int32) []int32 {
+// changesOf returns the changes of a path, by checkpoint.
+func (x *index) changesOf(path int32) map[int32]int32 {
 	if x.of == nil {
-		x.of = make([][]int32, len(x.Paths))
+		x.of = make([]map[int32]int32, len(x.Paths))
 		for i, c := range x.Changes {
-			x.of[c.Path] = append(x.of[c.Path], int32(i)) //nolint:gosec // at most mostChanges
+			if x.of[c.Path] == nil {
+				x.of[c.Path] = map[int32]int32{}
+			}
+			x.of[c.Path][c.Point] = int32(i) //nolint:gosec // at most mostChanges
 		}
+	}
+	if path < 0 {
+		return nil
 	}
 	return x.of[path]
 }

@@ -60,7 +60,7 @@ func TestIndexRoundTrip(t *testing.T) {
 	x := grown(40, 3)
 	for i, p := range []point{
 		{ID: "x", At: -1 << 40, Base: -1, Via: -1},
-		{ID: "xy", Tree: name.OID(strings.Repeat("f", 40)), At: 1 << 60, Person: "a\nb\xff", Base: 39, Via: 0, Promoted: true},
+		{ID: "xy", Tree: name.OID(strings.Repeat("f", 40)), At: 1 << 60, Person: "a\nb\xff", Base: 39, Via: 0},
 		{ID: "", Head: "h", Base: 0, Via: 39},
 	} {
 		x.Checkpoints[10+i] = p

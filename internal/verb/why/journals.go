@@ -13,15 +13,23 @@ import (
 	"git-checkpoint/internal/verb/create"
 )
 
-// journals reads the journals of sessions and the records of checkpoints, each once.
+// journals reads the journals of sessions and the records of checkpoints, each once, and tells which checkpoints were made on
+// top of which (chains.go), and what changed a file on the way (walk.go).
 type journals struct {
-	s *checkpoint.Service
-	x *index
+	s       *checkpoint.Service
+	x       *index
+	files   *files
+	commits *commits
 
-	states  memo[name.Session, *journal.State]
-	records memo[name.OID, *record.Record] // by commit of the checkpoint
-	courses memo[name.Session, course]
-	taken   *turns
+	states   memo[name.Session, *journal.State]
+	records  memo[name.OID, *record.Record] // by commit of the checkpoint
+	courses  memo[name.Session, course]
+	branches memo[name.Ref, name.OID] // of branches
+	taken    *turns
+	other    memo[int32, name.OID] // see brought
+	down     memo[int32, []int32]
+	walks    memo[saved, *walk]
+	made     memo[saved, Claim] // see author
 }
 
 // state returns the fold of a session's journal; nil: it cannot be read, and nothing is claimed by it.
@@ -87,16 +95,7 @@ func (j *journals) moments(ctx context.Context, of *session) (out []moment) {
 	if st == nil {
 		return nil
 	}
-	number := map[name.ID]int32{}
-	for i := of.From; i < of.To; i++ {
-		number[j.x.Checkpoints[i].ID] = i
-	}
-	at := func(id name.ID) int32 {
-		if i, known := number[id]; known {
-			return i
-		}
-		return -1
-	}
+	at := func(id name.ID) int32 { return j.x.numbered(of.Name, id) }
 	for _, e := range st.Events() {
 		m := moment{at: e.Time.Unix(), point: -1, event: e}
 		id := e.To

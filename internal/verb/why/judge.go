@@ -10,12 +10,8 @@ import (
 type judge struct {
 	x        *index
 	files    *files
-	added    *additions
 	commits  *commits
-	arrivals *arrivals
-	descent  *descent
-	authors  *authors
-	chains   *chains
+	journals *journals
 	worktree string // the id of this one
 }
 
@@ -25,14 +21,26 @@ func (j judge) claims(ctx context.Context, l newLine) []Claim {
 		return nil
 	}
 	t := j.files.read(ctx, l.file).text
-	if l.line >= len(t) || len(j.added.of(ctx, t, l.line)) == 0 {
+	if l.line >= len(t) || len(j.files.like(ctx, t, l.line)) == 0 {
 		return nil
 	}
+	return j.claimsBy(ctx, l.by, l.path, func(of *session, from candidate) saved { return j.origin(ctx, of, from, l) })
+}
+
+// claimsBy returns the claims to something of a path that came with a commit: of each session that from the first of its
+// candidates for which find knows the checkpoint that made it.
+func (j judge) claimsBy(ctx context.Context, c *arrival, path string, find func(*session, candidate) saved) []Claim {
 	var all []Claim
 	for n := range j.x.Sessions {
 		of := &j.x.Sessions[n]
-		for _, from := range j.descent.standings(ctx, of, l.by) {
-			if claim, is := j.claim(ctx, of, from, l); is {
+		for _, from := range j.candidates(ctx, of, c) {
+			p := &j.x.Checkpoints[from.point]
+			if p.Tree == "" || from.only != nil && !from.only[path] || !j.commits.made(ctx, c, from, p) {
+				continue
+			}
+			if made := find(of, from); made != nowhere {
+				claim := j.journals.author(ctx, made)
+				claim.rank = j.rank(of, from, c)
 				all = append(all, claim)
 				break
 			}
@@ -41,44 +49,39 @@ func (j judge) claims(ctx context.Context, l newLine) []Claim {
 	return dropWeaker(all)
 }
 
-// claim returns the claim of one session from one of its standings.
-func (j judge) claim(ctx context.Context, of *session, from standing, l newLine) (Claim, bool) {
+// origin returns the checkpoint that made a line, if the line came from one candidate of a session.
+func (j judge) origin(ctx context.Context, of *session, from candidate, l newLine) saved {
 	p, c := &j.x.Checkpoints[from.point], l.by
-	if p.Tree == "" || from.only != nil && !from.only[l.path] || !j.arrivals.made(ctx, c, from, p) || c.here() && p.Worktree != j.worktree || j.commits.hadAll(ctx, p, c.parent()) {
-		return Claim{}, false
+	if c.here() && p.Worktree != j.worktree || j.commits.hadAll(ctx, p, c.parent()) {
+		return nowhere
 	}
 	at, line := j.find(ctx, from.point, l)
 	if line < 0 {
-		return Claim{}, false
+		return nowhere
 	}
-	parted := j.arrivals.part(ctx, p.Head, c)
-	if !j.descent.possible(ctx, of, from, c, parted) || j.delivered(ctx, parted, l, at, line) || j.thrownAway(ctx, l, at, line) {
-		return Claim{}, false
+	parted := j.commits.part(ctx, p.Head, c)
+	if !j.possible(ctx, of, from, c, parted) || j.alreadyInHistory(ctx, parted, l, at, line) || j.thrownAway(ctx, l, at, line) {
+		return nowhere
 	}
-	o := j.chains.walk(ctx, at).origin(ctx, line)
-	if o == nowhere {
-		return Claim{}, false
+	o := j.journals.walk(ctx, at).origin(ctx, line)
+	if o != nowhere && j.x.Checkpoints[o.point].Person != p.Person && !j.commits.by(ctx, c, &j.x.Checkpoints[o.point]) {
+		return nowhere
 	}
-	if of := &j.x.Checkpoints[o.point]; of.Person != p.Person && !j.arrivals.by(ctx, c, of) {
-		return Claim{}, false
-	}
-	made := j.authors.of(ctx, o)
-	made.rank = j.descent.rank(of, from, c)
-	return made, true
+	return o
 }
 
 // find finds a line in a checkpoint: in the file of that name, or in another file from which the commit removed
 // the line. It returns -1 if it is in none.
 func (j judge) find(ctx context.Context, point int32, l newLine) (saved, int) {
 	same := saved{point, l.path}
-	if was := j.chains.file(ctx, same); isFile(was) {
+	if was := j.journals.file(ctx, same); isFile(was) {
 		if at := j.files.matched(ctx, was, l.file)[l.line]; at >= 0 {
 			return same, at
 		}
 	}
 	t := j.files.read(ctx, l.file).text
 	tried := map[int32]bool{}
-	for _, e := range j.added.of(ctx, t, l.line) {
+	for _, e := range j.files.like(ctx, t, l.line) {
 		change := j.x.Changes[e.change]
 		other := saved{point, j.x.pathOf(change.Path)}
 		if tried[change.Path] || other == same {
@@ -88,12 +91,12 @@ func (j judge) find(ctx context.Context, point int32, l newLine) (saved, int) {
 			break
 		}
 		// Where the commit keeps the line, it was not moved from there.
-		was := j.chains.file(ctx, other)
-		if !isFile(was) || slices.Contains(j.files.read(ctx, j.arrivals.file(ctx, l.by, other.path)).text, t[l.line]) {
+		was := j.journals.file(ctx, other)
+		if !isFile(was) || slices.Contains(j.files.read(ctx, j.commits.file(ctx, l.by, other.path)).text, t[l.line]) {
 			continue
 		}
 		to := j.files.matched(ctx, was, l.file)
-		if to[l.line] >= 0 && (l.by.renames[l.path] == other.path || weight(t, to, l.line) >= enough || below(l.path, other.path) || below(other.path, l.path)) {
+		if to[l.line] >= 0 && (l.by.renames[l.path].Path == other.path || weight(t, to, l.line) >= enough || below(l.path, other.path) || below(other.path, l.path)) {
 			return other, to[l.line]
 		}
 	}
@@ -115,10 +118,10 @@ func weight(t text, to []int, i int) int {
 	return letters(t[from:end])
 }
 
-// delivered reports whether a line of a checkpoint's file had come to the commit's history before the
+// alreadyInHistory reports whether a line of a checkpoint's file had come to the commit's history before the
 // commit, and was removed again: then the commit's line is another one.
-func (j judge) delivered(ctx context.Context, parted parting, l newLine, at saved, line int) bool {
-	mine := j.chains.file(ctx, at)
+func (j judge) alreadyInHistory(ctx context.Context, parted divergence, l newLine, at saved, line int) bool {
+	mine := j.journals.file(ctx, at)
 	for _, oid := range slices.Concat(parted.at, parted.since) {
 		if oid == l.by.parent() || oid == "" {
 			continue
@@ -130,7 +133,7 @@ func (j judge) delivered(ctx context.Context, parted parting, l newLine, at save
 		for _, path := range slices.Compact([]string{at.path, l.path}) {
 			was := j.files.at(ctx, c.Tree, path)
 			if isFile(was) && j.files.matched(ctx, was, mine)[line] != alone &&
-				(j.files.once(ctx, mine, line) || !j.chains.walk(ctx, at).lacked(ctx, was, line)) {
+				(j.files.once(ctx, mine, line) || !j.journals.walk(ctx, at).lacked(ctx, was, line)) {
 				return true
 			}
 		}

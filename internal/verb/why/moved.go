@@ -18,26 +18,26 @@ const mostMoved = 60
 // one file and gone from the other. The lines at the edges of a block are often like those around it, so the block
 // is found by a line that both files have once. What git revert brings back was where the reverted commit took it away. It
 // returns the commit and the file, and -1 if that cannot be told.
-func (a *arrivals) source(ctx context.Context, l newLine) (in *git.Commit, path string, at int) {
-	if in, at = a.reverted(ctx, l); in != nil {
+func (h *commits) source(ctx context.Context, l newLine) (in *git.Commit, path string, at int) {
+	if in, at = h.reverted(ctx, l); in != nil {
 		return in, l.path, at
 	}
-	changes := a.changes(ctx, l.by)
+	changes := h.changes(ctx, l.by)
 	own := slices.IndexFunc(changes, func(ch git.Change) bool { return ch.Path == l.path && ch.New.OID == l.file.OID })
-	parent := a.commits.read(ctx, l.by.parent())
+	parent := h.read(ctx, l.by.parent())
 	if own < 0 || parent == nil || len(changes) > mostMoved {
 		return nil, "", -1
 	}
 	was := changes[own].Old
-	added, at := a.files.matched(ctx, was, l.file), -1
-	if k := added[l.line]; k >= 0 && (was.OID == l.file.OID || a.files.once(ctx, l.file, l.line) && a.files.once(ctx, was, k)) {
-		return parent, cmp.Or(l.by.renames[l.path], l.path), k // it was there before; git blame compares otherwise
+	added, at := h.files.matched(ctx, was, l.file), -1
+	if k := added[l.line]; k >= 0 && (was.OID == l.file.OID || h.files.once(ctx, l.file, l.line) && h.files.once(ctx, was, k)) {
+		return parent, cmp.Or(l.by.renames[l.path].Path, l.path), k // it was there before; git blame compares otherwise
 	}
 	for n, ch := range changes {
 		if n == own || !isFile(ch.Old) {
 			continue
 		}
-		k := a.files.inBlock(ctx, block{l.file, added}, block{ch.Old, a.files.matched(ctx, ch.New, ch.Old)}, l.line)
+		k := h.files.inBlock(ctx, block{l.file, added}, block{ch.Old, h.files.matched(ctx, ch.New, ch.Old)}, l.line)
 		switch {
 		case k < 0:
 		case at >= 0:
@@ -50,20 +50,20 @@ func (a *arrivals) source(ctx context.Context, l newLine) (in *git.Commit, path 
 }
 
 // reverted returns where a line was before it was taken away by a commit of which this one says that it reverts it.
-func (a *arrivals) reverted(ctx context.Context, l newLine) (*git.Commit, int) {
+func (h *commits) reverted(ctx context.Context, l newLine) (*git.Commit, int) {
 	for _, said := range strings.Split(l.by.Message, "This reverts commit ")[1:] {
 		oid := name.OID(said[:min(len(said), len(l.by.OID))])
-		if !a.commits.ancestors(ctx, l.by.parent())[oid] {
+		if !h.ancestors(ctx, l.by.parent())[oid] {
 			continue
 		}
-		gone := a.of(ctx, oid)
+		gone := h.of(ctx, oid)
 		if gone == nil {
 			continue
 		}
-		if in := a.commits.read(ctx, gone.parent()); in != nil {
-			was := a.files.at(ctx, in.Tree, l.path)
-			at := a.files.matched(ctx, was, l.file)[l.line]
-			if at >= 0 && a.files.matched(ctx, a.file(ctx, gone, l.path), was)[at] == alone {
+		if in := h.read(ctx, gone.parent()); in != nil {
+			was := h.files.at(ctx, in.Tree, l.path)
+			at := h.files.matched(ctx, was, l.file)[l.line]
+			if at >= 0 && h.files.matched(ctx, h.file(ctx, gone, l.path), was)[at] == alone {
 				return in, at
 			}
 		}
@@ -124,16 +124,16 @@ func letters(t text) (n int) {
 const mostBlames = 50
 
 // blame asks git blame once about a file of a commit.
-func (a *arrivals) blame(ctx context.Context, at fileOf) []Place {
-	return a.blames.of(at, func() []Place {
+func (h *commits) blame(ctx context.Context, at fileOf) []Place {
+	return h.blames.of(at, func() []Place {
 		var args []string
-		if a.files.loose {
+		if h.files.loose {
 			args = append(args, "-w")
 		}
-		if len(a.blames.known) >= mostBlames {
+		if len(h.blames.known) >= mostBlames {
 			return nil
 		}
-		said, out, err := blame(ctx, a.s, append(args, string(at.of), "--", at.path))
+		said, out, err := blame(ctx, h.s, append(args, string(at.of), "--", at.path))
 		if err != nil || said != "" {
 			return nil
 		}

@@ -65,11 +65,11 @@ func parts(person string) (name, mail string, hid bool) {
 // mapped returns somebody as .mailmap has them, if there is one.
 func (h *commits) mapped(ctx context.Context, person string) string {
 	return h.people.of(person, func() string {
-		_, err := os.Lstat(filepath.Join(h.repo.WorkTree, ".mailmap"))
-		if err != nil && len(h.repo.Config.Keys("mailmap.")) == 0 {
+		_, err := os.Lstat(filepath.Join(h.s.Repo.WorkTree, ".mailmap"))
+		if err != nil && len(h.s.Repo.Config.Keys("mailmap.")) == 0 {
 			return person
 		}
-		if out, err := h.repo.Output(ctx, "check-mailmap", person); err == nil {
+		if out, err := h.s.Repo.Output(ctx, "check-mailmap", person); err == nil {
 			return strings.ToLower(out)
 		}
 		return person // it has no address

@@ -13,47 +13,49 @@ import (
 
 // confirmed reports whether a claim to a line holds from the file as it is now, too. git blame may have taken one
 // of several equal lines for another one, and then its commit is that of the wrong line.
-func (j judge) confirmed(ctx context.Context, at spot, claim Claim) bool {
+func (j judge) confirmed(ctx context.Context, at lineAt, claim Claim) bool {
 	if at.line >= len(j.files.read(ctx, at.file).text) {
 		return false
 	}
-	if j.added.distinct(ctx, at.file, at.line) {
+	if j.files.distinct(ctx, at.file, at.line) {
 		return true
 	}
 	of := j.x.sessionNamed(claim.Session)
 	if of == nil {
 		return false
 	}
-	return slices.ContainsFunc(j.chains.tips(ctx, of), func(tip int32) bool {
-		held, i := j.chains.holding(ctx, tip, at), at.line
+	return slices.ContainsFunc(j.journals.tips(ctx, of), func(tip int32) bool {
+		held, i := j.journals.holding(ctx, tip, at), at.line
 		if held == nowhere {
-			if held = j.chains.newest(ctx, tip, at.names); held == nowhere {
+			k := slices.IndexFunc(at.names, func(path string) bool { return isFile(j.journals.file(ctx, saved{tip, path})) })
+			if k < 0 {
 				return false
 			}
-			if i = j.added.partner(ctx, j.chains.file(ctx, held), at.file, i); i < 0 {
+			held = saved{tip, at.names[k]}
+			if i = j.files.partner(ctx, j.journals.file(ctx, held), at.file, i); i < 0 {
 				return false
 			}
 		}
-		o := j.chains.walk(ctx, held).origin(ctx, i)
+		o := j.journals.walk(ctx, held).origin(ctx, i)
 		return o != nowhere && j.x.Checkpoints[o.point].ID == claim.Checkpoint
 	})
 }
 
 // elsewhere returns who made a line, if the sessions' own steps tell that another commit brought it than git
 // blame says, and that commit.
-func (j judge) elsewhere(ctx context.Context, at spot) (all []Claim, by *arrival) {
+func (j judge) elsewhere(ctx context.Context, at lineAt) (all []Claim, by *arrival) {
 	t := j.files.read(ctx, at.file).text
-	if at.line < 0 || at.line >= len(t) || j.added.distinct(ctx, at.file, at.line) {
+	if at.line < 0 || at.line >= len(t) || j.files.distinct(ctx, at.file, at.line) {
 		return nil, nil
 	}
 	for n := range j.x.Sessions {
 		of := &j.x.Sessions[n]
 		for _, b := range j.brought(ctx, of, at) {
-			c := j.arrivals.of(ctx, b.Commit)
+			c := j.commits.of(ctx, b.Commit)
 			if c == nil {
 				continue
 			}
-			claims := slices.DeleteFunc(j.claims(ctx, j.arrivals.line(ctx, c, b)), func(claim Claim) bool {
+			claims := slices.DeleteFunc(j.claims(ctx, j.commits.line(ctx, c, b)), func(claim Claim) bool {
 				return claim.Session != of.Name || !j.confirmed(ctx, at, claim)
 			})
 			if len(claims) > 0 {
@@ -67,12 +69,12 @@ func (j judge) elsewhere(ctx context.Context, at spot) (all []Claim, by *arrival
 
 // brought returns the commits that may have brought a line, oldest first: those in which the file is as in a step
 // of a session that has the line, and in whose parents it is not.
-func (j judge) brought(ctx context.Context, of *session, at spot) []Place {
+func (j judge) brought(ctx context.Context, of *session, at lineAt) []Place {
 	var w *walk
 	var places []int
-	for _, tip := range j.chains.tips(ctx, of) {
-		if held := j.chains.holding(ctx, tip, at); held != nowhere && len(places) == 0 {
-			w = j.chains.walk(ctx, held)
+	for _, tip := range j.journals.tips(ctx, of) {
+		if held := j.journals.holding(ctx, tip, at); held != nowhere && len(places) == 0 {
+			w = j.journals.walk(ctx, held)
 			places = w.follow(ctx, w.start, at.line)
 		}
 	}
@@ -85,5 +87,5 @@ func (j judge) brought(ctx context.Context, of *session, at spot) []Place {
 		lines[v.now.OID], names = line+1, append(names, v.path)
 	}
 	slices.Sort(names)
-	return j.arrivals.bringing(ctx, lines, slices.Compact(names), j.x.Checkpoints[w.versions[len(places)-1].point].At)
+	return j.commits.bringing(ctx, lines, slices.Compact(names), j.x.Checkpoints[w.versions[len(places)-1].point].At)
 }

@@ -18,9 +18,9 @@ type reset struct {
 }
 
 // resets reads those that the log of HEAD still has.
-func (a *arrivals) resets() []reset {
-	return a.moved.of("HEAD", func() (out []reset) {
-		log, _ := os.ReadFile(filepath.Join(a.s.Repo.GitDir, "logs", "HEAD")) //nolint:errcheck // then none is known
+func (h *commits) resets() []reset {
+	return h.moved.of("HEAD", func() (out []reset) {
+		log, _ := os.ReadFile(filepath.Join(h.s.Repo.GitDir, "logs", "HEAD")) //nolint:errcheck // then none is known
 		for line := range strings.Lines(string(log)) {
 			said, why, _ := strings.Cut(line, "\t")
 			words := strings.Fields(said)
@@ -40,7 +40,7 @@ func (a *arrivals) resets() []reset {
 // to one that lacks it, and a line beside it is gone in the commit. git does not write down whether the worktree lost it,
 // too; if so, somebody typed it again.
 func (j judge) thrownAway(ctx context.Context, l newLine, at saved, line int) bool {
-	mine := j.chains.file(ctx, at)
+	mine := j.journals.file(ctx, at)
 	partners, lines := j.files.matched(ctx, mine, l.file), len(j.files.read(ctx, mine).numbers)
 	stays := func(k int) bool { return k < 0 || k >= lines || slices.Contains(partners, k) }
 	if l.by.here() || stays(line-1) && stays(line+1) {
@@ -54,7 +54,7 @@ func (j judge) thrownAway(ctx context.Context, l newLine, at saved, line int) bo
 		was := j.files.at(ctx, c.Tree, at.path)
 		return isFile(was) && j.files.matched(ctx, was, mine)[line] != alone
 	}
-	for _, r := range j.arrivals.resets() {
+	for _, r := range j.commits.resets() {
 		if j.x.Checkpoints[at.point].At <= r.at && r.at <= l.by.Committer.When.Unix() && has(r.from) && !has(r.to) {
 			return true
 		}

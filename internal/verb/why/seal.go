@@ -3,17 +3,12 @@ package why
 import (
 	"crypto/aes"
 	"crypto/cipher"
-	"crypto/rand"
 	"crypto/sha256"
 )
 
-// The index is trusted, so it ends with a seal that only this repository's key makes: the tag of
-// AES-GCM over all before it, which is as fast as a checksum, and the nonce.
-const (
-	tagSize   = 16
-	nonceSize = 12
-	sealSize  = tagSize + nonceSize
-)
+// The index is trusted, so it ends with a seal that only this repository's key makes: AES-GCM over all before it, which is
+// as fast as a checksum.
+const sealSize = 12 + 16 // a nonce and a tag
 
 func sealer(key []byte) (cipher.AEAD, error) {
 	own := sha256.Sum256(append([]byte(magic), key...)) // the key has another use, too
@@ -21,7 +16,7 @@ func sealer(key []byte) (cipher.AEAD, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cipher.NewGCM(block)
+	return cipher.NewGCMWithRandomNonce(block)
 }
 
 // sealed appends the seal.
@@ -30,11 +25,7 @@ func sealed(data, key []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	nonce := make([]byte, nonceSize)
-	if _, err := rand.Read(nonce); err != nil {
-		return nil, err
-	}
-	return append(append(data, s.Seal(nil, nonce, nil, data)...), nonce...), nil
+	return append(data, s.Seal(nil, nil, nil, data)...), nil
 }
 
 // opened returns the data without the seal. The error says that the seal is not that of the data.
@@ -44,9 +35,6 @@ func opened(data, key []byte) ([]byte, error) {
 		return nil, err
 	}
 	at := max(0, len(data)-sealSize)
-	tag := data[at:max(at, len(data)-nonceSize)]
-	nonce := make([]byte, nonceSize)
-	copy(nonce, data[at+len(tag):])
-	_, err = s.Open(nil, nonce, tag, data[:at])
+	_, err = s.Open(nil, nil, data[at:], data[:at])
 	return data[:at], err
 }

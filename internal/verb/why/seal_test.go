@@ -125,8 +125,8 @@ func TestFewComparisons(t *testing.T) {
 			return err
 		}
 		for i, b := range said {
-			c := j.arrivals.of(ctx, b.Commit)
-			claims := j.claims(ctx, j.arrivals.line(ctx, c, b))
+			c := j.commits.of(ctx, b.Commit)
+			claims := j.claims(ctx, j.commits.line(ctx, c, b))
 			if want := name.Session(fmt.Sprint("agent-", i/4)); len(claims) != 1 || claims[0].Session != want {
 				t.Errorf("line %d has %d claims, not that of %s", i+1, len(claims), want)
 			}

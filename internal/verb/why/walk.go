@@ -22,8 +22,8 @@ var nowhere = saved{point: -1}
 
 // walk is the way back through the versions of a file of a checkpoint, and what it told of its lines.
 type walk struct {
-	chains *chains
-	files  *files
+	journals *journals
+	files    *files
 
 	start    git.Entry // the file where the walk begins
 	versions []version // newest first
@@ -46,9 +46,9 @@ type version struct {
 }
 
 // walk returns the walk from a file of a checkpoint.
-func (ch *chains) walk(ctx context.Context, from saved) *walk {
-	return ch.walks.of(from, func() *walk {
-		return &walk{chains: ch, files: ch.files, start: ch.file(ctx, from), versions: ch.versions(ctx, from), open: map[int]bool{}}
+func (j *journals) walk(ctx context.Context, from saved) *walk {
+	return j.walks.of(from, func() *walk {
+		return &walk{journals: j, files: j.files, start: j.file(ctx, from), versions: j.versions(ctx, from), open: map[int]bool{}}
 	})
 }
 
@@ -75,19 +75,19 @@ func (w *walk) origin(ctx context.Context, i int) saved {
 // added returns the origin of line i of a version, which is not in the file before: that checkpoint, unless its files were
 // brought back from another one that has the line. One that leads back to here, as where clocks went back, is none.
 func (w *walk) added(ctx context.Context, v *version, i int) saved {
-	if w.chains.added.brought(ctx, v.saved, w.files.read(ctx, v.now).text[i]) {
+	if w.journals.brought(ctx, v.saved, w.files.read(ctx, v.now).text[i]) {
 		return nowhere
 	}
 	if from := w.cameBack(ctx, v); from.point >= 0 {
-		if before := w.chains.walk(ctx, from); !before.open[i] {
+		if before := w.journals.walk(ctx, from); !before.open[i] {
 			return before.origin(ctx, i)
 		}
 	}
-	for _, source := range w.chains.journals.turns(ctx).back[v.point] {
+	for _, source := range w.journals.turns(ctx).back[v.point] {
 		if source.point < 0 || source.only != nil && !source.only[v.path] {
 			continue
 		}
-		from := w.chains.walk(ctx, saved{source.point, v.path})
+		from := w.journals.walk(ctx, saved{source.point, v.path})
 		if !isFile(from.start) {
 			continue
 		}
@@ -104,11 +104,11 @@ func (w *walk) added(ctx context.Context, v *version, i int) saved {
 // cameBack returns an older version of a file that is the same as this one, as after git stash pop: if a command made it so, or
 // nobody known and enough came back that nobody typed it again.
 func (w *walk) cameBack(ctx context.Context, v *version) saved {
-	st, e := w.chains.journals.entry(ctx, v.point)
+	st, e := w.journals.entry(ctx, v.point)
 	if e == nil {
 		return nowhere
 	}
-	rec := w.chains.journals.record(ctx, e)
+	rec := w.journals.record(ctx, e)
 	if rec == nil {
 		return nowhere
 	}
@@ -141,15 +141,15 @@ func (w *walk) fresh(ctx context.Context, v *version) int {
 
 // version returns version n with its two sides.
 func (w *walk) version(ctx context.Context, n int) *version {
-	v, x := &w.versions[n], w.chains.x
+	v, x := &w.versions[n], w.journals.x
 	if v.now.Mode != 0 || v.was.Mode != 0 {
 		return v
 	}
-	v.now = w.chains.file(ctx, v.saved)
+	v.now = w.journals.file(ctx, v.saved)
 	before := cmp.Or(x.pathOf(x.Changes[v.change].From), v.path)
-	if base := w.chains.base(ctx, v.point); base >= 0 {
-		v.was = w.chains.file(ctx, saved{base, before})
-	} else if c := w.chains.commits.read(ctx, x.Checkpoints[v.point].Head); c != nil {
+	if base := w.journals.base(ctx, v.point); base >= 0 {
+		v.was = w.journals.file(ctx, saved{base, before})
+	} else if c := w.journals.commits.read(ctx, x.Checkpoints[v.point].Head); c != nil {
 		v.was = w.files.at(ctx, c.Tree, before)
 	}
 	return v
@@ -160,7 +160,7 @@ func (w *walk) version(ctx context.Context, n int) *version {
 func (w *walk) indexed(ctx context.Context, i int) saved {
 	e, line := w.start, w.files.read(ctx, w.start).numbers[i]
 	in := func(e git.Entry) bool { return slices.Contains(w.files.read(ctx, e).numbers, line) }
-	hits := gather.Set(w.chains.added.of(ctx, w.files.read(ctx, w.start).text, i), func(hit entry) int32 { return hit.change })
+	hits := gather.Set(w.files.like(ctx, w.files.read(ctx, w.start).text, i), func(hit entry) int32 { return hit.change })
 	for n := range w.versions {
 		v := w.version(ctx, n)
 		if v.now.OID != e.OID && !in(v.now) {
@@ -189,18 +189,18 @@ func (w *walk) indexed(ctx context.Context, i int) saved {
 
 // headMoved reports whether HEAD went on to another commit with a version.
 func (w *walk) headMoved(ctx context.Context, v *version) bool {
-	all, base := w.chains.x.Checkpoints, w.chains.base(ctx, v.point)
+	all, base := w.journals.x.Checkpoints, w.journals.base(ctx, v.point)
 	return base >= 0 && all[base].Head != all[v.point].Head
 }
 
 // committed reports whether HEAD went on to a commit that may have line i of a version: then the commit brought
 // it, and not the checkpoint.
 func (w *walk) committed(ctx context.Context, v *version, i int) bool {
-	head := w.chains.x.Checkpoints[v.point].Head
+	head := w.journals.x.Checkpoints[v.point].Head
 	if head == "" || !w.headMoved(ctx, v) {
 		return false
 	}
-	c := w.chains.commits.read(ctx, head)
+	c := w.journals.commits.read(ctx, head)
 	if c == nil {
 		return true
 	}
@@ -227,13 +227,13 @@ func (w *walk) follow(ctx context.Context, e git.Entry, i int) []int {
 				if !isFile(v.now) {
 					return nil
 				}
-				if i = w.chains.added.partner(ctx, v.now, e, i); i < 0 {
+				if i = w.files.partner(ctx, v.now, e, i); i < 0 {
 					return nil
 				}
 			}
 			at = append(at, i)
 			if w.headMoved(ctx, v) {
-				i = w.chains.added.partner(ctx, v.was, v.now, i)
+				i = w.files.partner(ctx, v.was, v.now, i)
 			} else {
 				i = w.files.matched(ctx, v.was, v.now)[i]
 			}

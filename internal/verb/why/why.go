@@ -5,19 +5,18 @@
 // checkpoints that the commit can descend from, so that an amend, a rebase, a squash or a cherry-pick
 // loses nothing. No answer is better than a wrong one.
 //
-// Each part knows only those above it, and has a file of its name:
+// Each part has a file of its name, or files that its comment names:
 //
 //   - index: the lines that each checkpoint added. It is kept on disk, makes all of this fast, and is only
 //     a hint: every hit is verified against the files. build makes it.
-//   - files: the files of trees and of the worktree, read once, and compared as diff.go does it.
-//   - additions: where a line like this one was added.
-//   - commits: git's history; arrivals: what came with a commit, and from where it moved a line (moved.go).
-//   - journals: what was current in each session when.
-//   - chains: which checkpoint was made on top of which in a worktree. A walk follows a line back along one.
-//   - descent: the checkpoints that a commit can descend from.
-//   - authors: who made the difference of a checkpoint, as package author says.
-//   - judge: who may have made a line, also one that the file has several times (repeated.go), and who is
-//     behind a commit (commit.go). Of several claims, claim.go says which are weaker.
+//   - files: the files of trees and of the worktree, read once, and compared as diff.go does it; and where a line like
+//     one of theirs was added (additions.go).
+//   - commits: git's history; what came with a commit (arrivals.go), and from where it moved a line (moved.go).
+//   - journals: what was current in each session when, and who made the difference of a checkpoint (authors.go), as package
+//     author says; which checkpoint was made on top of which in a worktree (chains.go), along which a walk follows a line back.
+//   - judge: who may have made a line that came with a commit, from the checkpoints that the commit can descend from
+//     (descent.go), also one that the file has several times (repeated.go), and who is behind a commit (commit.go). Of several
+//     claims, claim.go says which are weaker. A checkpoint, or the worktree, is like a commit that is only being made.
 //   - asker: the answer to a question.
 package why
 
@@ -123,13 +122,14 @@ func Lines(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 		}
 	}
 	tip := j.current(ctx, now, path)
+	if tip != nowhere {
+		j.commits.came.of("", func() *arrival { return arrivalAt(&j.x.Checkpoints[tip.point]) })
+	}
 	var lines []Line
 	for _, b := range said {
 		l := Line{Path: path, Line: b.Line, Text: b.Text, Commit: b.Commit, Blamed: b}
 		var c *arrival
-		l.Claims, c = j.answer(ctx, ask(b, now, path))
-		l.Claims = dropWeaker(append(l.Claims, j.inside(ctx, tip, now, b, req.Git)...))
-		if len(l.Claims) == 0 {
+		if l.Claims, c = j.line(ctx, b, now, path, req.Git); len(l.Claims) == 0 {
 			l.Because = j.because(ctx, now, l.Text)
 		}
 		if c != nil && !c.here() {
@@ -168,14 +168,19 @@ func In(ctx context.Context, s *checkpoint.Service, of *checkpoint.Found, tree n
 	if err != nil {
 		return nil, err
 	}
-	tip := saved{j.x.numbered(of.Session, of.Entry.Checkpoint), path}
+	if tip := j.x.numbered(of.Session, of.Entry.Checkpoint); tip >= 0 {
+		j.worktree = j.x.Checkpoints[tip].Worktree
+		j.commits.came.of("", func() *arrival { return arrivalAt(&j.x.Checkpoints[tip]) })
+	}
 	now := j.files.at(ctx, tree, path)
 	out := make([]Claim, len(places))
 	for i, at := range places {
-		l := Line{Claims: j.inside(ctx, tip, now, at, req.Git)}
-		if at.Commit != "" && l.Answer() != "named" {
-			more, _ := j.answer(ctx, ask(at, now, path))
-			l.Claims = dropWeaker(append(l.Claims, more...))
+		l := Line{}
+		if at.Commit != "" || !req.Git {
+			l.Claims, _ = j.line(ctx, at, now, path, req.Git)
+		}
+		if len(l.Claims) == 0 && at.Commit == "" && (req.Git || !j.files.read(ctx, now).known || j.files.once(ctx, now, at.Line-1)) {
+			l.Claims = j.said(ctx, saved{j.x.numbered(of.Session, at.Checkpoint), at.Path}, at.From-1)
 		}
 		if len(l.Claims) == 0 {
 			l.Because = j.because(ctx, now, at.Text)
@@ -185,13 +190,28 @@ func In(ctx context.Context, s *checkpoint.Service, of *checkpoint.Found, tree n
 	return out, ctx.Err()
 }
 
+// line returns the claims to a line of a file, and the commit that it came with: from what git blame says of it, and, unless
+// only that counts, from the checkpoint that has the file as it is.
+func (j judge) line(ctx context.Context, b Place, now git.Entry, path string, gits bool) (claims []Claim, by *arrival) {
+	here := Place{Path: path, From: b.Line, Line: b.Line, Text: b.Text}
+	if b.Commit == "" {
+		return j.answer(ctx, here, now, path)
+	}
+	claims, by = j.answer(ctx, b, now, path)
+	if !gits && j.commits.of(ctx, "").at != nil {
+		more, _ := j.answer(ctx, here, now, path)
+		claims = dropWeaker(append(claims, more...))
+	}
+	return claims, by
+}
+
 // current returns the file in the newest checkpoint of this worktree that has it as it is now, if HEAD is still where it was.
 func (j judge) current(ctx context.Context, now git.Entry, path string) saved {
-	tip, here := j.chains.journals.turns(ctx).latest[j.worktree]
-	if !here || tip < 0 || j.x.Checkpoints[tip].Head != j.arrivals.s.Repo.Head.OID {
+	tip, here := j.journals.turns(ctx).latest[j.worktree]
+	if !here || tip < 0 || j.x.Checkpoints[tip].Head != j.commits.s.Repo.Head.OID {
 		return nowhere
 	}
-	return j.chains.holding(ctx, tip, spot{now, []string{path}, 0})
+	return j.journals.holding(ctx, tip, lineAt{now, []string{path}, 0})
 }
 
 // readable returns an error if a version of a file of a checkpoint is damaged: then what its step added is not known.
@@ -199,64 +219,27 @@ func (j judge) readable(ctx context.Context, of saved) error {
 	if of.point < 0 {
 		return nil
 	}
-	w := j.chains.walk(ctx, of)
+	w := j.journals.walk(ctx, of)
 	for n := range w.compared() {
 		v := w.version(ctx, n)
 		if !isFile(v.now) || j.files.read(ctx, v.now).known || j.x.lacks[v.now.OID] {
 			continue
 		}
-		if _, err := j.arrivals.s.Repo.Objects.Batch().Typed(ctx, string(v.now.OID), "blob"); err != nil {
+		if _, err := j.commits.s.Repo.Objects.Batch().Typed(ctx, string(v.now.OID), "blob"); err != nil {
 			return fmt.Errorf("checkpoint %s: object %q: %w", j.x.Checkpoints[v.point].ID, v.now.OID, git.ErrUnreadable)
 		}
 	}
 	return nil
 }
 
-// inside returns the claim to a line of a file of a checkpoint that checkpoints of the worktree have added. If git's answer
-// counts, it is looked for from the checkpoint that git names.
-func (j judge) inside(ctx context.Context, tip saved, now git.Entry, at Place, git bool) []Claim {
-	i := at.Line - 1
-	if tip.point < 0 || at.Commit != "" && (git || !j.files.has(ctx, now, i, at.Text)) {
+// said returns the claim to a line of a file of a checkpoint that git blame names: its answer is certain, or the index lacks
+// the line.
+func (j judge) said(ctx context.Context, at saved, i int) []Claim {
+	if at.point < 0 {
 		return nil
 	}
-	named := saved{j.x.numbered(j.x.sessionOf(tip.point).Name, at.Checkpoint), at.Path}
-	if git {
-		tip, i = named, at.From-1
+	if made := j.journals.walk(ctx, at).origin(ctx, i); made != nowhere {
+		at = made
 	}
-	made := nowhere
-	if tip.point >= 0 {
-		made = j.chains.walk(ctx, tip).origin(ctx, i)
-	}
-	if made == nowhere && at.Commit == "" && (git || !j.files.read(ctx, now).known || j.files.once(ctx, now, i)) {
-		made = named // git's answer is certain, or the index lacks the line
-	}
-	if made.point < 0 {
-		return nil
-	}
-	return []Claim{j.takenOver(ctx, j.authors.of(ctx, made), made, now, at.Line-1)}
-}
-
-// takenOver returns the claim of the session of which a checkpoint took over a line, from its newest checkpoint until then: where
-// two sessions made theirs at the same moment, nothing else says which came first. Without one it is the claim itself.
-func (j judge) takenOver(ctx context.Context, claim Claim, made saved, now git.Entry, i int) Claim {
-	of := j.x.sessionNamed(claim.from)
-	if of == nil || !j.files.read(ctx, now).known {
-		return claim
-	}
-	p := &j.x.Checkpoints[made.point]
-	for at := of.To - 1; at >= of.From; at-- {
-		if q := &j.x.Checkpoints[at]; q.Worktree != p.Worktree || q.At > p.At {
-			continue
-		}
-		from := saved{at, made.path}
-		if k := j.files.matched(ctx, j.chains.file(ctx, from), now)[i]; k >= 0 {
-			if o := j.chains.walk(ctx, from).origin(ctx, k); o != nowhere {
-				if other := j.authors.of(ctx, o); other.By != author.Unknown {
-					return other
-				}
-			}
-		}
-		break
-	}
-	return claim
+	return []Claim{j.journals.author(ctx, at)}
 }
