@@ -196,7 +196,7 @@ func (h *handler) started(ctx context.Context) (agent.Answer, error) {
 		return agent.Answer{}, nil
 	}
 	text, err := h.standing(ctx)
-	return agent.Answer{Context: cut(text, longestContext)}, err
+	return agent.Answer{Context: name.Short(text, longestContext)}, err
 }
 
 // prompted handles a prompt. It closes a turn that never ended, because it was interrupted;
@@ -227,7 +227,7 @@ func (h *handler) prompted(ctx context.Context) (agent.Answer, error) {
 	if err != nil {
 		return agent.Answer{}, err
 	}
-	answer := agent.Answer{Context: cut(strings.Join(moves, "\n"), longestContext)}
+	answer := agent.Answer{Context: name.Short(strings.Join(moves, "\n"), longestContext)}
 	if amid {
 		return answer, nil
 	}
@@ -355,16 +355,4 @@ func firstWords(prompt string) string {
 func firstParagraph(reply string) string {
 	p, _, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(reply, "\r\n", "\n")), "\n\n")
 	return name.Clip(p, 500)
-}
-
-// cut bounds a text to n bytes, at the end of a line if possible.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	s = s[:n-len("…\n")]
-	if i := strings.LastIndexByte(s, '\n'); i > 0 {
-		s = s[:i+1]
-	}
-	return strings.ToValidUTF8(s, "") + "…\n"
 }

@@ -12,7 +12,6 @@ func TestShortened(t *testing.T) {
 		{firstWords("  fix\tthe   bug\nand more"), "fix the bug"},
 		{firstWords(""), ""},
 		{firstParagraph("Done.\r\nReally.\r\n\r\nMore."), "Done.\nReally."},
-		{cut("a\nb\nc\nd\n", 6), "a\n…\n"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%q, want %q", c.got, c.want)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
+
+	"git-checkpoint/internal/format/render"
 )
 
 // weigh compares the surroundings with those at the checkpoint: the branch, the files, and the
@@ -131,16 +133,5 @@ func apart(was, is gjson.Result) (gone, come []any) {
 
 // someOf lists the first ten names and the number of the others.
 func someOf(names []string) string {
-	const shown = 10
-	var b strings.Builder
-	for i, name := range names[:min(shown, len(names))] {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(shorten(name, 200))
-	}
-	if more := len(names) - shown; more > 0 {
-		fmt.Fprintf(&b, " and %d more", more)
-	}
-	return b.String()
+	return strings.Join(render.First(names, 10, "and %d more", func(name string) string { return shorten(name, 200) }), ", ")
 }

@@ -230,10 +230,7 @@ func tokens(text string) int {
 // character.
 func fitting(text string, most int) string {
 	end, _ := measure(text, most)
-	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end]
+	return strings.ToValidUTF8(text[:end], "")
 }
 
 // measure returns how many bytes of a text have at most most tokens, and how many tokens these are.
