@@ -35,16 +35,16 @@ func (j *journals) brought(ctx context.Context, by saved, line string) bool {
 	return tree != "" && slices.Contains(j.files.read(ctx, j.files.at(ctx, tree, by.path)).text, line)
 }
 
-// like returns the entries of the index that have line i of a text, and of which it was not git that brought it. For a very
-// common line it returns only those with the same lines around it.
-func (f *files) like(ctx context.Context, t text, i int) []entry {
+// like returns the entries of the index that have line i of a text. For a very common line it returns only those
+// with the same lines around it.
+func (f *files) like(t text, i int) []entry {
 	const many = 2000
 	want := t.entryOf(i)
 	return f.found.of(want, func() (out []entry) {
 		from, to := f.x.with(want.key)
 		for at := from; at < to; at++ {
 			e := f.x.at(at)
-			if (f.loose || e.exact == want.exact) && (to-from <= many || e.context == want.context) && f.adds(ctx, e, t[i]) {
+			if (f.loose || e.exact == want.exact) && (to-from <= many || e.context == want.context) {
 				out = append(out, e)
 			}
 		}
@@ -58,8 +58,8 @@ func (f *files) adds(ctx context.Context, e entry, line string) bool {
 }
 
 // sessions returns the numbers of the sessions that have added line i of a text, anywhere.
-func (f *files) sessions(ctx context.Context, t text, i int) map[int]bool {
-	return gather.Set(f.like(ctx, t, i), func(e entry) int { return f.x.sessionAt(f.x.pointOf(e)) })
+func (f *files) sessions(t text, i int) map[int]bool {
+	return gather.Set(f.like(t, i), func(e entry) int { return f.x.sessionAt(f.x.pointOf(e)) })
 }
 
 // distinct reports whether a file has line i only once, and no session added more than one such line, at one

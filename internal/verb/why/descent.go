@@ -137,7 +137,7 @@ func (j judge) half(ctx context.Context, of *session, c *arrival) bool {
 			after, lines := j.files.read(ctx, change.New).text, j.files.newLines(ctx, change)
 			total += len(lines)
 			for _, i := range lines {
-				by := j.files.sessions(ctx, after, i)
+				by := j.files.sessions(after, i)
 				if len(by) > 0 {
 					anybodys++
 				}

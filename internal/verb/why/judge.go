@@ -21,7 +21,7 @@ func (j judge) claims(ctx context.Context, l newLine) []Claim {
 		return nil
 	}
 	t := j.files.read(ctx, l.file).text
-	if l.line >= len(t) || len(j.files.like(ctx, t, l.line)) == 0 {
+	if l.line >= len(t) || len(j.files.like(t, l.line)) == 0 {
 		return nil
 	}
 	return j.claimsBy(ctx, l.by, l.path, func(of *session, from candidate) saved { return j.origin(ctx, of, from, l) })
@@ -81,7 +81,7 @@ func (j judge) find(ctx context.Context, point int32, l newLine) (saved, int) {
 	}
 	t := j.files.read(ctx, l.file).text
 	tried := map[int32]bool{}
-	for _, e := range j.files.like(ctx, t, l.line) {
+	for _, e := range j.files.like(t, l.line) {
 		change := j.x.Changes[e.change]
 		other := saved{point, j.x.pathOf(change.Path)}
 		if tried[change.Path] || other == same {
