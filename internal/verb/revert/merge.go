@@ -10,6 +10,7 @@ import (
 	"git-checkpoint/internal/core/threeway"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/sys/gather"
@@ -193,8 +194,17 @@ func (r *reverting) unsaved(ctx context.Context, now, saved threeway.Side) (unsa
 	if err != nil {
 		return u, err
 	}
+	others, err := r.savedByOthers(ctx, changes, u.by)
+	if err != nil {
+		return u, err
+	}
+	if others {
+		rest = Unknown
+	}
 	for _, c := range changes {
-		if u.by[c.Path] = told[c.Path].Else(); u.by[c.Path] == "" || u.by[c.Path] == Unknown {
+		if told[c.Path].By == author.Outside {
+			u.by[c.Path] = Outside
+		} else if u.by[c.Path] == "" {
 			u.by[c.Path] = rest
 		}
 		if u.by[c.Path] == Outside && r.wanted(c.Path) {
@@ -202,6 +212,37 @@ func (r *reverting) unsaved(ctx context.Context, now, saved threeway.Side) (unsa
 		}
 	}
 	return u, nil
+}
+
+// savedByOthers adds to by the paths that are as another session has them which has worked in this
+// worktree since. It reports whether there is one.
+func (r *reverting) savedByOthers(ctx context.Context, changes []threeway.Change, by map[string]string) (worked bool, err error) {
+	e := r.into.Entry.Event()
+	states, err := r.s.States(ctx, "")
+	if err != nil {
+		return false, err
+	}
+	for _, st := range states {
+		other := st.CurrentEntry()
+		if st.Session == r.into.Session || other == nil || other.Event().WorktreeID != e.WorktreeID || !other.Event().Time.After(e.Time) {
+			continue
+		}
+		worked = true
+		theirs, err := rollback.TargetOf(ctx, r.s, other)
+		if err != nil {
+			continue // a damaged checkpoint says nothing
+		}
+		for _, c := range changes {
+			at, there, err := r.s.Repo.Trees.Lookup(ctx, theirs.Tree, c.Path)
+			if err != nil {
+				return worked, err
+			}
+			if there == (c.From.Entry.Mode != 0) && c.From.Same(threeway.SideOf(theirs).At(c.Path, at)) {
+				by[c.Path] = string(st.Session)
+			}
+		}
+	}
+	return worked, nil
 }
 
 // told returns what hooks remember of who made what no checkpoint has yet.
@@ -252,15 +293,40 @@ func (r *reverting) others(ctx context.Context, outcomes []threeway.Outcome, sin
 
 // otherIn calls add for each open path that a checkpoint changed, except for what is taken back of it.
 func (r *reverting) otherIn(ctx context.Context, e *journal.Entry, taken *difference, open map[string]bool, add func(path, who string)) error {
-	did, err := author.Of(ctx, r.s, r.into.State, e)
-	if err != nil || did.Base == nil {
+	rec, err := r.s.ReadRecord(ctx, e)
+	if err != nil {
 		return ctx.Err() // the plan does not need it
 	}
-	for _, path := range did.Paths() {
-		isTaken := taken != nil && slices.ContainsFunc(taken.changes, func(t threeway.Change) bool { return t.Path == string(path) })
-		if open[string(path)] && !isTaken {
-			add(string(path), nameOf(did.Who(path)))
+	did := author.In(r.into.State, e, rec)
+	if did.Base == nil {
+		return nil
+	}
+	before, err := r.s.Repo.Commits.Read(ctx, string(did.Base.Event().Commit))
+	if err != nil {
+		return ctx.Err()
+	}
+	changes, err := r.s.Repo.Trees.Diff(ctx, before.Tree, rec.Snapshot.Tree)
+	if err != nil {
+		return ctx.Err()
+	}
+	unsure := Unknown
+	whole, err := r.whole(ctx, &checkpoint.Found{Session: r.into.Session, State: r.into.State, Entry: e}, rec, did.Base)
+	switch {
+	case err != nil:
+		return err
+	case whole: // somebody saved it
+		unsure = Outside
+	}
+	for _, c := range changes {
+		isTaken := taken != nil && slices.ContainsFunc(taken.changes, func(t threeway.Change) bool { return t.Path == c.Path })
+		if !open[c.Path] || isTaken {
+			continue
 		}
+		who := nameOf(did.Who(record.Path(c.Path)))
+		if who == Unknown {
+			who = unsure
+		}
+		add(c.Path, who)
 	}
 	return nil
 }

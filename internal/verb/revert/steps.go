@@ -299,13 +299,16 @@ func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*diffe
 	if err != nil {
 		return nil, err
 	}
-	_, agent := rec.Agent()
+	own, err := r.own(ctx, f, rec, did)
+	if err != nil {
+		return nil, err
+	}
 	leftOut := slices.Concat(after.Skipped, before.Skipped)
 	for _, c := range changes {
 		who := did.Who(record.Path(c.Path))
 		switch {
 		case !r.wanted(c.Path) || slices.ContainsFunc(leftOut, func(p string) bool { return snapshot.Covers(p, c.Path) }):
-		case r.takes(who, f, agent, whole(rec)):
+		case own(who):
 			d.changes = append(d.changes, c)
 			if who.By == author.During {
 				d.during[c.Path] = true
@@ -402,12 +405,26 @@ func nameOf(who author.Who) string {
 	return Unknown
 }
 
+// own returns a function that reports whether what somebody did in a checkpoint's difference is taken
+// back.
+func (r *reverting) own(ctx context.Context, f *checkpoint.Found, rec *record.Record, did author.Step) (func(author.Who) bool, error) {
+	_, agent := rec.Agent()
+	if r.isWithin(f) {
+		return func(who author.Who) bool {
+			return who.Session == f.Session && (who.By == author.Agent || who.By == author.During && !who.Shared)
+		}, nil
+	}
+	whole, err := r.whole(ctx, f, rec, did.Base)
+	if err != nil {
+		return nil, err
+	}
+	return func(who author.Who) bool { return r.takes(who, f, agent, whole) }, nil
+}
+
 // takes reports whether what somebody did in a checkpoint's difference is taken back. agent says that an agent made the
 // checkpoint, and whole that it stands for its whole difference.
 func (r *reverting) takes(who author.Who, f *checkpoint.Found, agent, whole bool) bool {
 	switch by := r.req.By; {
-	case r.isWithin(f):
-		return who.Session == f.Session && (who.By == author.Agent || who.By == author.During && !who.Shared)
 	case who.BroughtBack: // only whoever asks for it takes that away again
 		return by == "" && whole && r.asked[f.Entry.Checkpoint]
 	case by == "":
@@ -425,9 +442,37 @@ func (r *reverting) names(who author.Who) bool {
 	return string(who.Session) == r.req.By || who.Agent != "" && who.Agent == r.req.By
 }
 
-// whole reports whether a checkpoint stands for its whole difference: no agent made it or was at work meanwhile.
-func whole(rec *record.Record) bool {
+// whole reports whether a checkpoint stands for its whole difference: no agent made it or was at work
+// meanwhile, and no other session worked in this worktree.
+func (r *reverting) whole(ctx context.Context, f *checkpoint.Found, rec *record.Record, base *journal.Entry) (bool, error) {
 	_, agent := rec.Agent()
-	outside, said := record.Outside.Of(rec.Extra)
-	return !agent && (outside || !said)
+	if outside, said := record.Outside.Of(rec.Extra); agent || said && !outside {
+		return false, nil
+	}
+	busy, err := r.busy(ctx, f, base)
+	return !busy && err == nil, err
+}
+
+// busy reports whether another session made a checkpoint in the same worktree between two of a session.
+func (r *reverting) busy(ctx context.Context, f *checkpoint.Found, base *journal.Entry) (bool, error) {
+	states, err := r.s.States(ctx, "")
+	if err != nil {
+		return false, err
+	}
+	e := f.Entry.Event()
+	for _, st := range states {
+		if st.Session == f.Session {
+			continue
+		}
+		for i, c := range st.Standings() {
+			if c.Dead || c.Safety {
+				continue
+			}
+			other := st.At(i).Event()
+			if other.WorktreeID == e.WorktreeID && other.Time.Before(e.Time) && (base == nil || other.Time.After(base.Event().Time)) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
 }
