@@ -46,8 +46,8 @@ func (b *Worker) meet(before name.ID, changes []Change, claims map[string]string
 				case !gone:
 					f.Lost = ""
 				case own && claim != record.Named && !back[c.Path] && f.Lost == "" && !f.GoneFrom(c.From, text):
-					if at := slices.IndexFunc(changes, func(o Change) bool { _, all := f.in(o.To, text); return o.To == c.From || o.From == "" && all }); at >= 0 { // it was moved
-						f.Path = changes[at].Path
+					if to := f.movedTo(changes, c.From, text); to != "" {
+						f.Path = to
 					} else {
 						f.Lost, f.Shared = before, claim == record.Unknown
 					}
@@ -63,6 +63,16 @@ func (b *Worker) meet(before name.ID, changes []Change, claims map[string]string
 		}
 	}
 	b.Others = b.Others[max(0, len(b.Others)-mostForeign):]
+}
+
+// movedTo returns the path to which a file of this content was moved, or a new file that has all of the change; "": none.
+func (f Foreign) movedTo(changes []Change, content string, text func(content string) ([]byte, bool)) string {
+	for _, o := range changes {
+		if _, all := f.in(o.To, text); o.To == content || o.From == "" && all {
+			return o.Path
+		}
+	}
+	return ""
 }
 
 // Staged notes what is staged at a capture that follows the checkpoint before.

@@ -36,11 +36,7 @@ func (j judge) candidates(ctx context.Context, of *session, c *arrival) []candid
 			}
 		}
 		if c.here() { // the worktree as it is now, or as it was then
-			i := slices.IndexFunc(all, func(m moment) bool { return m.point >= 0 && &j.x.Checkpoints[m.point] == c.at })
-			if i < 0 {
-				i = sort.Search(len(all), func(i int) bool { return c.at != nil && all[i].least > c.at.At }) - 1
-			}
-			add(i, false, false)
+			add(j.momentOf(all, c), false, false)
 			return out
 		}
 		if i, is := course.heads[c.OID]; is {
@@ -65,6 +61,15 @@ func (j judge) candidates(ctx context.Context, of *session, c *arrival) []candid
 		}
 		return slices.CompactFunc(out, func(s, t candidate) bool { return s.point == t.point })
 	})
+}
+
+// momentOf returns the moment of a session at which the files were as they are for c: that of its checkpoint, or the last
+// one before it.
+func (j judge) momentOf(all []moment, c *arrival) int {
+	if i := slices.IndexFunc(all, func(m moment) bool { return m.point >= 0 && &j.x.Checkpoints[m.point] == c.at }); i >= 0 {
+		return i
+	}
+	return sort.Search(len(all), func(i int) bool { return c.at != nil && all[i].least > c.at.At }) - 1
 }
 
 // currentAt returns the moments of a session that were the newest when c was written and when it was committed, and,
