@@ -12,11 +12,12 @@ import (
 	"git-checkpoint/internal/storage/worktree"
 )
 
-// widen adds the captured files that stand where a path of the scope needs a directory.
+// widen adds the captured files that stand where a path of the scope needs a directory. A link stays: what is behind it may
+// be meant.
 func (sc *Scope) widen(changes []git.Change) {
 	only, goes, needed := sc.Only, map[string]bool{}, map[string]bool{}
 	for _, c := range changes {
-		goes[c.Path] = c.New.Mode == 0
+		goes[c.Path] = c.New.Mode == 0 && c.Old.Mode != git.ModeSymlink
 	}
 	for _, c := range changes {
 		for dir := path.Dir(c.Path); only != nil && dir != "." && c.New.Mode != 0; dir = path.Dir(dir) {
