@@ -251,7 +251,13 @@ func (b *beside) present(ctx context.Context) error {
 		return bad[oid]
 	}
 	for what, files := range of {
-		maps.DeleteFunc(files, func(file string, oid name.OID) bool { return lost(what+" "+file, oid) })
+		maps.DeleteFunc(files, func(file string, oid name.OID) bool {
+			if _, err := name.ParseOutput(file); err != nil && what == "output" { // an earlier version took it
+				b.lost("output " + file)
+				return true
+			}
+			return lost(what+" "+file, oid)
+		})
 	}
 	d.Conflicts = slices.DeleteFunc(d.Conflicts, func(c git.Unmerged) bool { return lost("conflicts of "+c.Path, c.Entry.OID) })
 	// Without the tree of the index nothing is known about what was staged.
