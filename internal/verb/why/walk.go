@@ -30,6 +30,7 @@ type walk struct {
 	origins  memo[int, saved]
 	open     map[int]bool // the lines whose origin is being looked for
 	followed memo[lineOf, []int]
+	returned memo[saved, saved] // what cameBack says of a version
 }
 
 // lineOf is a line of a file.
@@ -78,7 +79,7 @@ func (w *walk) added(ctx context.Context, v *version, i int) saved {
 	if w.journals.brought(ctx, v.saved, w.files.read(ctx, v.now).text[i]) {
 		return nowhere
 	}
-	if from := w.cameBack(ctx, v); from.point >= 0 {
+	if from := w.returned.of(v.saved, func() saved { return w.cameBack(ctx, v) }); from.point >= 0 {
 		if before := w.journals.walk(ctx, from); !before.open[i] {
 			return before.origin(ctx, i)
 		}
