@@ -116,8 +116,11 @@ func (h *handler) saved(ctx context.Context) error {
 
 // content returns what git has of a file, unless a filter changes that; something else if it is too large.
 func (h *handler) content(file string, info os.FileInfo) string {
+	if info.Size() > largestEdit {
+		return author.Unclear
+	}
 	data, err := os.ReadFile(file)
-	if err != nil || info.Size() > largestEdit {
+	if err != nil {
 		return author.Unclear
 	}
 	mode := git.ModeFile

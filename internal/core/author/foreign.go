@@ -68,7 +68,11 @@ func (b *Worker) meet(before name.ID, changes []Change, claims map[string]string
 // movedTo returns the path to which a file of this content was moved, or a new file that has all of the change; "": none.
 func (f Foreign) movedTo(changes []Change, content string, text func(content string) ([]byte, bool)) string {
 	for _, o := range changes {
-		if _, all := f.in(o.To, text); o.To == content || o.From == "" && all {
+		all := o.To == content
+		if !all && o.From == "" {
+			_, all = f.in(o.To, text)
+		}
+		if all {
 			return o.Path
 		}
 	}

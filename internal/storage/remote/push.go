@@ -100,7 +100,7 @@ func (r *Remote) Push(ctx context.Context, updates []Update, unity Unity) ([]Out
 // of `git update-ref --stdin`.
 func (r *Remote) specs(updates []Update) (specs []string, many string) {
 	var create strings.Builder
-	room := r.room() + "-out/"
+	room := r.room() + "-out/" // a git that saw other refs than those of apart would send none of them by this name
 	for _, u := range updates {
 		if session, leaf, ok := name.SplitCheckpointRef(u.Ref); ok && u.New != "" && u.Lease == "" && session != "" && leaf != "" && len(updates) > explicit {
 			fmt.Fprintf(&create, "create %s%s %s\n", room, strings.TrimPrefix(string(u.Ref), name.CheckpointRoot), u.New)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/format/name"
@@ -193,8 +193,8 @@ func (s *contents) ReadPart(ctx context.Context, part git.Entry, d *Draft) error
 	case ConflictsPath:
 		return s.repo.Trees.Walk(ctx, part.OID, func(file string, e git.Entry) error {
 			stage, path, _ := strings.Cut(file, "/")
-			if number, err := strconv.Atoi(stage); err == nil && 1 <= number && number <= 3 { // git knows no others
-				d.Conflicts = append(d.Conflicts, git.Unmerged{Stage: number, Path: path, Entry: e})
+			if at := slices.Index([]string{"1", "2", "3"}, stage); at >= 0 { // git knows no others
+				d.Conflicts = append(d.Conflicts, git.Unmerged{Stage: at + 1, Path: path, Entry: e})
 			}
 			return nil
 		})

@@ -159,10 +159,10 @@ func (w *walk) version(ctx context.Context, n int) *version {
 // indexed finds the origin of a line that the file has once: the newest version that the index has the
 // line of. The hit is verified against the files. A line that was gone since then came again with a commit.
 func (w *walk) indexed(ctx context.Context, i int) saved {
-	e, line := w.start, w.files.read(ctx, w.start).numbers[i]
-	text := w.files.read(ctx, w.start).text[i]
+	e, start := w.start, w.files.read(ctx, w.start)
+	line, text := start.numbers[i], start.text[i]
 	in := func(e git.Entry) bool { return slices.Contains(w.files.read(ctx, e).numbers, line) }
-	hits := gather.Set(w.files.like(w.files.read(ctx, w.start).text, i), func(hit entry) int32 { return hit.change })
+	hits := gather.Set(w.files.like(start.text, i), func(hit entry) int32 { return hit.change })
 	for n := range w.versions {
 		v := w.version(ctx, n)
 		if v.now.OID != e.OID && !in(v.now) {
