@@ -236,29 +236,35 @@ func (m *matching) between(i, j, k, l int) {
 // anchors returns pairs of lines that both ranges have once, or, without any, of those that both have equally often, first with
 // first and so on. They are in an order that both have.
 func (m *matching) anchors(i, j, k, l int) [][2]int {
-	inA, inB := map[int32][]int{}, map[int32][]int{}
+	type times struct{ inA, inB, last int } // how often both have a line, and where the first has it last
+	met := make(map[int32]times, j-i)
 	for x := i; x < j; x++ {
-		inA[m.a[x]] = append(inA[m.a[x]], x)
+		met[m.a[x]] = times{inA: met[m.a[x]].inA + 1, last: x}
 	}
 	for x := k; x < l; x++ {
-		inB[m.b[x]] = append(inB[m.b[x]], x)
+		if t, is := met[m.b[x]]; is {
+			t.inB++
+			met[m.b[x]] = t
+		}
 	}
 	var once, often [][2]int
-	for id, at := range inB {
-		if len(at) != len(inA[id]) {
-			continue
-		}
-		for n, x := range at {
-			often = append(often, [2]int{inA[id][n], x})
-		}
-		if len(at) == 1 {
-			once = append(once, often[len(often)-1])
+	for x := k; x < l; x++ {
+		if t := met[m.b[x]]; t.inA == 1 && t.inB == 1 {
+			once = append(once, [2]int{t.last, x})
 		}
 	}
 	if len(once) > 0 {
-		often = once
+		return increasing(once)
 	}
-	slices.SortFunc(often, func(p, q [2]int) int { return p[1] - q[1] })
+	at := map[int32][]int{}
+	for x := i; x < j; x++ {
+		at[m.a[x]] = append(at[m.a[x]], x)
+	}
+	for x := k; x < l; x++ {
+		if id := m.b[x]; met[id].inA > 0 && met[id].inA == met[id].inB {
+			often, at[id] = append(often, [2]int{at[id][0], x}), at[id][1:]
+		}
+	}
 	return increasing(often)
 }
 
