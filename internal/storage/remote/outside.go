@@ -27,7 +27,7 @@ func (r *Remote) LFSEndpoint(ctx context.Context) (e Endpoint, err error) {
 	for _, key := range []string{"lfs.pushurl", "lfs.url", "remote." + r.Name + ".lfspushurl", "remote." + r.Name + ".lfsurl"} {
 		url, set := r.Repo.Config.Get(key)
 		if !set {
-			url = committed[key]
+			url = committed[strings.ToLower(key)]
 		}
 		if url == "" {
 			continue
@@ -45,18 +45,18 @@ func (r *Remote) LFSEndpoint(ctx context.Context) (e Endpoint, err error) {
 	return e, nil
 }
 
-// lfsConfig returns what .lfsconfig says: in the worktree, else in the index, else in HEAD. The names of keys
-// are in the lower case of git, but for the name of the remote.
+// lfsConfig returns what .lfsconfig says: in the worktree, else in the index, else in HEAD. It is read as git-lfs
+// reads it: with the files that it includes, and each line is a key, also one inside a value.
 func (r *Remote) lfsConfig(ctx context.Context) map[string]string {
 	out := map[string]string{}
-	for _, from := range [][]string{{"--file", filepath.Join(r.Repo.WorkTree, ".lfsconfig")}, {"--blob", ":.lfsconfig"}, {"--blob", "HEAD:.lfsconfig"}} {
-		res, err := r.Repo.Run(ctx, git.Cmd{Args: append(append([]string{"config"}, from...), "-z", "--list")})
+	for _, from := range []string{"--file=" + filepath.Join(r.Repo.WorkTree, ".lfsconfig"), "--blob=:.lfsconfig", "--blob=HEAD:.lfsconfig"} {
+		all, err := r.Repo.Output(ctx, "config", "--includes", from, "--list")
 		if err != nil {
 			continue // it is not there
 		}
-		for one := range strings.SplitSeq(string(res.Stdout), "\x00") {
-			key, value, _ := strings.Cut(one, "\n")
-			out[key] = value
+		for line := range strings.Lines(all) {
+			key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+			out[strings.ToLower(key)] = value
 		}
 		break
 	}
