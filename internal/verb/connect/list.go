@@ -67,7 +67,7 @@ func (st *Standing) warn(health Health) {
 			st.Warnings = append(st.Warnings, Warning{problem, remedy})
 		}
 	}
-	has := len(st.Hooks) > 0 || st.anywhere && st.Enabled
+	has := len(st.Hooks) > 0 || st.Enabled && (st.anywhere || st.LastEvent != nil) // a plugin's are in no file here
 	add(st.lacking, "the main worktree has its hooks, and this one has none", "git checkpoint agent add "+st.Name)
 	add(has && !st.Enabled, "its hooks are not enabled here", "git checkpoint agent add "+st.Name)
 	if !has || !st.Enabled {
