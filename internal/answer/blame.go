@@ -15,13 +15,10 @@ import (
 // Blamed is the answer of blame.
 type Blamed struct{ Lines []blame.Line }
 
-// messageWidth is how many characters of a message are shown, so that the line of the file still
-// fits next to it.
-const messageWidth = 32
-
 // text writes each line of the file after the checkpoint that wrote it, or the commit if it is
 // older than any checkpoint.
 func (a Blamed) text(p *page) {
+	const messageWidth = 32 // how many characters of a message are shown, so that the line of the file still fits next to it
 	columns := []render.Column{{}, {Min: 12}, {}, {}, {Align: render.Right}, {Min: 40, Tabs: true}}
 	p.table(columns, gather.List(a.Lines, func(l blame.Line) []render.Cell {
 		// A line that is older than all checkpoints has only a commit.

@@ -116,12 +116,10 @@ func (p *page) heading(r *rollback.Answer) (heading []field, state render.Cell) 
 // How a plan says that what is here is saved before anything changes.
 const savesFirst, hereNow = "Saves first", "what is here now"
 
-// leavesListed is how many checkpoints that are left behind are named to a person, if they are no row of numbers.
-const leavesListed = 5
-
 // leaves names the checkpoints that are left behind, one with its message, more by their numbers, and counts them.
 // Both texts are empty if there are none.
 func (p *page) leaves(r *rollback.Answer) (text, count string) {
+	const leavesListed = 5 // how many checkpoints that are left behind are named to a person, if they are no row of numbers
 	named := gather.List(r.Leaves, func(m checkpoint.Mention) string { return m.Name })
 	step := func(name string) (n int) {
 		_, _ = fmt.Sscanf(name, "%d", &n) // 0 for a name that is no number
@@ -158,11 +156,9 @@ func bringsBack(r *rollback.Answer) string {
 	return "git checkpoint " + back + " brings it back"
 }
 
-// othersListed is how many paths are named of what one of the others did.
-const othersListed = 5
-
 // othersWork names what is taken back although the session did not do it, and how to keep it.
 func (p *page) othersWork(r *rollback.Answer) {
+	const othersListed = 5       // how many paths are named of what one of the others did
 	var others []rollback.Others // with what is captured and what is not together
 	for _, o := range r.Others {
 		i := slices.IndexFunc(others, func(other rollback.Others) bool { return other.Who == o.Who })
@@ -213,13 +209,10 @@ const (
 	writtenListed = 8
 )
 
-// notSaved marks a file whose content is in no commit or checkpoint yet. The safety checkpoint will
-// have it.
-const notSaved = "not saved yet"
-
 // plannedFiles writes the files in three groups: deleted ones, overwritten ones that are saved
 // nowhere else, and the rest.
 func (p *page) plannedFiles(r *rollback.Answer) {
+	const notSaved = "not saved yet" // marks a file whose content is in no commit or checkpoint yet. The safety checkpoint will have it
 	// The safety checkpoint will capture unsaved files as well, but the user may not expect that
 	// they change.
 	unsaved := gather.SetOf(r.Plan.Unsaved)
@@ -300,12 +293,9 @@ type directory struct {
 	count, unsaved int
 }
 
-// maxDirectories is the maximum number of rows for a group. The smallest directories share the last
-// row.
-const maxDirectories = 8
-
 // byDirectory counts paths by the first directory below their common one, largest count first.
 func byDirectory(paths []checkpoint.Path, unsaved map[checkpoint.Path]bool) []directory {
+	const maxDirectories = 8 // the maximum number of rows for a group. The smallest directories share the last row
 	top := commonDirectory(paths)
 	at := map[string]int{}
 	var out []directory

@@ -69,6 +69,7 @@ func (a Overview) text(p *page) {
 // beside names other sessions and how to get there, and how those of a remote come here. Where the line is too
 // long for the terminal, fewer are named, and the command has a line of its own.
 func (p *page) beside(others []checkpoint.OtherSession, fetch string) {
+	const titleLength = 30 // bounds the title of another session
 	if len(others) > 0 {
 		there := "git checkpoint session switch " + when(len(others) == 1, string(others[0].Session)) + when(len(others) > 1, "NAME")
 		var named string
@@ -104,9 +105,6 @@ func (p *page) besideLine(some []checkpoint.OtherSession, all, title int) string
 	return render.Count(all, "more session", "more sessions") + ": " + strings.Join(named, ", ") + when(rest > 0, fmt.Sprintf(" and %d more", rest))
 }
 
-// statusFiles is how many files a person sees in the answer of status, so that it fits on a small screen.
-const statusFiles = 5
-
 // elsewhere names the heads of other lines: at most three, and a count.
 func (p *page) elsewhere(heads []checkpoint.Head) render.Cell {
 	others := slices.DeleteFunc(slices.Clone(heads), func(h checkpoint.Head) bool { return h.Here })
@@ -115,11 +113,9 @@ func (p *page) elsewhere(heads []checkpoint.Head) render.Cell {
 	return say(strings.Join(named, ", ") + when(rest > 0, fmt.Sprintf(" and %d more", rest)))
 }
 
-// titleLength bounds the title of another session.
-const titleLength = 30
-
 // here writes the answer of status without the last lines.
 func (a Stands) here(p *page) {
+	const statusFiles = 5 // how many files a person sees in the answer of status, so that it fits on a small screen
 	p.names = a.Files
 	s := a.Status
 	p.unfinished(s.UnfinishedRollback)

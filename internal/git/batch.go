@@ -114,6 +114,7 @@ func whole(r io.Reader, o *Object) (err error) {
 // ask checks the specs and reads them in groups of atOnce, so that the objects of a long list are
 // not all in memory before the first one is handed on.
 func (b *Batch) ask(ctx context.Context, read contentReader, specs []string, each func(int, Object, error) error) error {
+	const atOnce = 256 // how many objects are read before they are handed on
 	if len(specs) == 0 {
 		return nil
 	}
@@ -135,9 +136,6 @@ func (b *Batch) ask(ctx context.Context, read contentReader, specs []string, eac
 	}
 	return nil
 }
-
-// atOnce is how many objects are read before they are handed on.
-const atOnce = 256
 
 // exchange has git answer specs in order. A damaged loose object that does not have the size in its
 // header gets ErrUnreadable without asking: the answer for it would end too early or too late, and

@@ -79,9 +79,6 @@ type packEntry struct {
 	at  int64  // where they begin
 }
 
-// packLanes is how many objects are compressed at a time.
-const packLanes = 2
-
 // packLane compresses entries one at a time. Their order in a pack does not matter.
 type packLane struct {
 	entry   bytes.Buffer
@@ -89,6 +86,7 @@ type packLane struct {
 }
 
 func newPackWriter(o *Objects) *packWriter {
+	const packLanes = 2 // how many objects are compressed at a time
 	w := &packWriter{to: o, known: map[name.OID]*kept{}, lanes: make(chan *packLane, packLanes)}
 	for range packLanes {
 		w.lanes <- &packLane{}
@@ -180,6 +178,7 @@ func (w *packWriter) forget(oid name.OID) {
 // add appends an entry to the file of the pack. A pack begins with the number of its entries, which
 // flush fills in.
 func (w *packWriter) add(oid name.OID, entry []byte, err error) {
+	const packStart = 12 // the length of what stands before the first entry: a magic number, the version, and the number of entries
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.file == nil && err == nil && w.err == nil {
@@ -196,10 +195,6 @@ func (w *packWriter) add(oid name.OID, entry []byte, err error) {
 	}
 	w.err = err
 }
-
-// packStart is the length of what stands before the first entry: a magic number, the version, and the
-// number of entries.
-const packStart = 12
 
 // packHeader encodes type and size of an entry. The first byte has three bits of type and four of
 // size, each further byte seven bits of size, the lowest first. The top bit says that another byte

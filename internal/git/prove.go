@@ -99,12 +99,10 @@ func (b *Batch) Follow(ctx context.Context, from name.OID, keep int64, each func
 	return nil
 }
 
-// chunkLen is how many things are handled at a time.
-const chunkLen = 256
-
 // ParallelChunks splits n things into parts of chunkLen and handles several of them at once. The order is
 // not defined, and after an error some parts are not handled.
 func (o *Objects) ParallelChunks(n int, do func(b *Batch, from, to int) error) error {
+	const chunkLen = 256 // how many things are handled at a time
 	var next atomic.Int64
 	return Each(min(Readers(), (n+chunkLen-1)/chunkLen), func(int) error {
 		for {

@@ -81,9 +81,6 @@ type place struct {
 	Said string `json:"said,omitempty"` // the subject
 }
 
-// mostPlaces bounds the file, in bytes. When it is full, the older half of the lines is dropped.
-const mostPlaces = 128 << 10
-
 func placesOf(getenv func(string) string) places {
 	dir := connect.UserState(getenv)
 	if !filepath.IsAbs(dir) { // neither variable is set
@@ -122,6 +119,7 @@ func (f places) first(id, subject string, kind agent.Kind) bool {
 
 // add appends a line.
 func (f places) add(p place) error {
+	const mostPlaces = 128 << 10 // bounds the file, in bytes. When it is full, the older half of the lines is dropped
 	if err := os.MkdirAll(filepath.Dir(string(f)), 0o700); err != nil {
 		return err
 	}

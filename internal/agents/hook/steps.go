@@ -148,11 +148,9 @@ func (h *handler) moves(ctx context.Context) (moves []string, err error) {
 	return moves, nil
 }
 
-// mostNamed is how many files of another session's the agent is told by name.
-const mostNamed = 10
-
 // movesOf returns what the events of one session say about this worktree since a time.
 func movesOf(st *journal.State, worktree string, own name.Session, after time.Time, changed []string) (told []string) {
+	const mostNamed = 10 // how many files of another session's the agent is told by name
 	for _, e := range st.Rollbacks {
 		if e.WorktreeID != worktree || !e.Time.After(after) {
 			continue

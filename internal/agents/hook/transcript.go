@@ -26,13 +26,11 @@ type progress struct {
 	before string // SHA-256 of these
 }
 
-// longestTranscript bounds the size of a transcript in bytes. A larger one is not kept.
-const longestTranscript = 256 << 20
-
 // gained returns the complete lines that were added since the last milestone, with secrets
 // replaced, and the new progress. A transcript that cannot be read is treated as one
 // without new lines, because a checkpoint is worth more than its transcript.
 func (h *handler) gained() ([]byte, progress) {
+	const longestTranscript = 256 << 20 // bounds the size of a transcript in bytes. A larger one is not kept
 	was, path := h.c.Transcript, h.e.Transcript
 	info, err := os.Lstat(path)
 	if !h.keepsTalk || err != nil || !filepath.IsAbs(path) || filepath.Ext(path) != ".jsonl" || !info.Mode().IsRegular() || info.Size() > longestTranscript {

@@ -61,11 +61,9 @@ func (s *Server) rows(ctx context.Context, dir, session string) (all []row, err 
 	return all, nil
 }
 
-// mostSteps is how many steps one answer has.
-const mostSteps = 20
-
 // steps answers the tool steps.
 func (s *Server) steps(ctx context.Context, req *mcp.CallToolRequest, in PromptsIn) (*mcp.CallToolResult, *Steps, error) {
+	const mostSteps = 20 // how many steps one answer has
 	dir, err := s.directory(ctx, req.Session, in.Root)
 	if err != nil {
 		return nil, nil, err

@@ -25,13 +25,11 @@ type Foreign struct {
 	Staged bool `json:"staged,omitempty"`
 }
 
-// mostForeign bounds how many changes a worker remembers.
-const mostForeign = 200
-
 // meet remembers what others made since the checkpoint before, and what the worker left of it. What nobody is
 // known to have made is others' if no tool of the worker was at work, unless its agent's rewind may have put it back.
 // Without claims, the changes are those of the index, of which nobody is known to have made any.
 func (b *Worker) meet(before name.ID, changes []Change, claims map[string]string, back map[string]bool, tools bool, text func(content string) ([]byte, bool)) {
+	const mostForeign = 200 // bounds how many changes a worker remembers
 	staged := claims == nil
 	for _, c := range changes {
 		claim := claims[c.Path]

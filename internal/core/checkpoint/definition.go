@@ -60,14 +60,11 @@ func (s *Service) Definition(wanted string) (*workflow.Definition, error) {
 	return parseOwn(data, wanted)
 }
 
-// longestDefinition is the most bytes that a definition may have. It is far more than any real one
-// needs.
-const longestDefinition = 1 << 20
-
 // ReadWorkflowFile reads a definition from the worktree. The content of a repository is not
 // trusted: a symbolic link to a device or a pipe would block the reader forever, so only regular
 // files up to longestDefinition are read.
 func ReadWorkflowFile(file string) ([]byte, error) {
+	const longestDefinition = 1 << 20 // the most bytes that a definition may have. It is far more than any real one needs
 	info, err := os.Stat(file)
 	switch {
 	case err != nil:

@@ -45,9 +45,6 @@ var (
 	agentCopies = &CopyKind{"a conversation that goes on from an earlier step, among the files of its agent", "as long as the agent keeps it", nil}
 )
 
-// unusedCopy is how long a copy of a conversation is kept after it was written, or a hook saw it.
-const unusedCopy = 30 * 24 * time.Hour
-
 // Copies returns every file of the user's words that this program wrote beside git's objects, in all worktrees,
 // and the transcripts that its hooks know.
 func Copies(s *checkpoint.Service) (all []Copy, err error) {
@@ -116,6 +113,7 @@ func remembered(dir string) (all []memory) {
 
 // SweepCopies removes the copies of conversations that were not written, and that no hook saw, for unusedCopy.
 func SweepCopies(s *checkpoint.Service) error {
+	const unusedCopy = 30 * 24 * time.Hour // how long a copy of a conversation is kept after it was written, or a hook saw it
 	dirs, err := checkpoint.OwnDirs(s)
 	for _, dir := range dirs {
 		for _, file := range below(dir.Path, talkCopies.at[0]) {

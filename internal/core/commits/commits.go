@@ -24,9 +24,6 @@ import (
 	"git-checkpoint/internal/sys/gather"
 )
 
-// hooksRun is the first version of git with `git hook run`.
-const hooksRun = "2.36"
-
 // Draft is a commit that is not written yet.
 type Draft struct {
 	Label   string // of the checkpoint that it is made from, for errors
@@ -183,6 +180,7 @@ func Checkout(ctx context.Context, s *checkpoint.Service, at name.OID) {
 // hook runs one of the user's hooks, if it exists. A hook that fails refuses the commit. An older git
 // cannot run hooks on request, so there an existing hook is an error.
 func hook(ctx context.Context, s *checkpoint.Service, hook string, env []string, args ...string) error {
+	const hooksRun = "2.36" // the first version of git with `git hook run`
 	path := hooksOf(s)
 	if version, err := s.Repo.Version(ctx); err != nil || git.Older(version, hooksRun) {
 		if _, there := os.Stat(filepath.Join(path, hook)); err == nil && there == nil {

@@ -61,9 +61,6 @@ func (s *Scanner) Finding(rule string, line int, secret []byte) Finding {
 // bytes. In a string, what a pattern sees takes several times as many bytes.
 const overlap = 4 * longestReach
 
-// piece is how much of a stream is scanned at a time, in bytes.
-const piece = 1 << 20
-
 // Bounds of a scan. A hostile file could consist of keywords.
 const (
 	maxTried = 100_000 // attempts to match a pattern
@@ -156,6 +153,7 @@ func distinct(spans []span) []span {
 // that a secret across the border is seen as a whole. A keyword in the shared part is tried
 // only once.
 func (s *scan) stream(in io.Reader) error {
+	const piece = 1 << 20 // how much of a stream is scanned at a time, in bytes
 	buffer := make([]byte, 0, piece/16)
 	// Keywords before this offset were tried.
 	from := 0

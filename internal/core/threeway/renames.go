@@ -124,11 +124,9 @@ func (s *set) refuseEdited(ctx context.Context, changes []Change) error {
 	return err
 }
 
-// mostCompared is how many files git compares with each other to find renames.
-const mostCompared = "-l2000"
-
 // Renames returns what git takes for renames from one tree to another: by old path the new one.
 func Renames(ctx context.Context, repo *git.Repo, from, to name.OID) (map[string]string, error) {
+	const mostCompared = "-l2000" // how many files git compares with each other to find renames
 	out, err := repo.Run(ctx, git.Cmd{Args: []string{"diff-tree", "-r", "-z", "-M", mostCompared, "--diff-filter=R", "--no-ext-diff", "--no-textconv", "--name-status", string(from), string(to)}})
 	if err != nil {
 		return nil, err

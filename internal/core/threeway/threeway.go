@@ -336,6 +336,7 @@ func (m *Merge) Outcomes() []Outcome {
 // Done ends the merge and returns the result. A file that would have to be where a directory is, or
 // below a file, becomes a conflict.
 func (m *Merge) Done(ctx context.Context) (Side, error) {
+	const clashes = "a file where a directory is now, or the other way round" // why a file is not put where it would be
 	if err := m.keepWhole(ctx); err != nil {
 		return Side{}, err
 	}
@@ -384,9 +385,6 @@ func (m *Merge) Done(ctx context.Context) (Side, error) {
 	out.Tree, err = m.repo.Trees.Edit(ctx, m.ours.Tree, entries)
 	return out, err
 }
-
-// clashes is why a file is not put where it would be.
-const clashes = "a file where a directory is now, or the other way round"
 
 // clashes reports whether a file cannot be at p, because p is a directory or below a file.
 func (m *Merge) clashes(ctx context.Context, p string) (bool, error) {

@@ -190,13 +190,11 @@ func keys(args ...any) (any, error) {
 	return listOf(sortedKeys(object)), nil
 }
 
-// maxNumbers is the length of the longest list that numbers makes.
-const maxNumbers = 100_000
-
 // numbers returns the integers from the first argument to the second, both included. The guard adds
 // the meter as a third argument, because the result may be much larger than the data. Numbers
 // beyond 2^53 in magnitude are an error: n+1 may be the same float as n there.
 func numbers(args ...any) (any, error) {
+	const maxNumbers = 100_000 // the length of the longest list that numbers makes
 	m, ok := args[2].(*meter)
 	if !ok {
 		return nil, errors.New("numbers without a meter")

@@ -21,10 +21,6 @@ const (
 // meter.
 const numbersName = "numbers"
 
-// functionWeight is how many heavy operations a function call counts for. A function may look at
-// its arguments several times.
-const functionWeight = 3
-
 // guard is a visitor that makes a parsed expression safe to run. It refuses what could run without
 // a bound, puts a charge in front of every loop body, and counts the operations that the meter
 // charges for:
@@ -149,6 +145,7 @@ func (c *counter) Visit(node *ast.Node) { *c += counter(heavy(*node)) }
 // heavy returns for how many heavy operations a node counts. A comparison with a literal is none: it
 // stops at the first difference, and the literal is bounded by the length of the expression.
 func heavy(node ast.Node) int {
+	const functionWeight = 3 // how many heavy operations a function call counts for. A function may look at its arguments several times
 	switch n := node.(type) {
 	case *ast.CallNode:
 		switch callee, _ := n.Callee.(*ast.IdentifierNode); {

@@ -56,9 +56,6 @@ type Verdict struct {
 	Reason  string `json:"reason"`
 }
 
-// defaultAge is the age for discarded and safety checkpoints if the definition gives none.
-const defaultAge = 30 * 24 * time.Hour
-
 // Retain decides which checkpoints of one session stay. items are in the order of the journal,
 // oldest first, and the verdicts have the same order.
 //
@@ -157,6 +154,7 @@ func isLive(item Item) bool { return item.Trigger != TriggerSafety && !item.Disc
 
 // aged judges the checkpoints that are not live, by their age.
 func (r *retainer) aged(items []Item) error {
+	const defaultAge = 30 * 24 * time.Hour // the age for discarded and safety checkpoints if the definition gives none
 	discarded, err := ageOr(r.d.Retention.Discarded, defaultAge)
 	if err != nil {
 		return err

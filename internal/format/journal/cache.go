@@ -41,10 +41,6 @@ const (
 // smallRecord is a typical size of a record in bytes, used to guess the number of nodes.
 const smallRecord = 256
 
-// grows is the spare capacity of slices that the next event will be appended to. A command writes
-// one event or a few.
-const grows = 8
-
 // Encode returns the whole journal as the content of a cache file.
 func (l *Log) Encode() []byte {
 	return l.AppendTo(make([]byte, 0, len(cacheHeader)+len(l.nodes)*2*smallRecord), 0)
@@ -126,6 +122,7 @@ func decode(data []byte) (*Log, error) {
 
 // decodeNodes reads all records. Their checksums are not known to be right yet.
 func decodeNodes(data []byte) (*Log, error) {
+	const grows = 8 // the spare capacity of slices that the next event will be appended to. A command writes one event or a few
 	guess := len(data)/smallRecord + grows
 	l := &Log{data: data, nodes: make([]node, 0, guess), edges: edges{start: make([]int32, 0, guess+1), to: make([]int32, 0, guess)}}
 	var last []byte // the id of the checkpoint that the node before introduces

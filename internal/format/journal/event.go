@@ -50,9 +50,6 @@ const (
 	KindClose    Kind = "close"
 )
 
-// kindMerge marks a commit that joins two journals. Such a commit carries no event.
-const kindMerge Kind = "merge"
-
 // Trailers of a start event that corrects the message of a checkpoint: its id and the new message. A program that does
 // not know them sees a start that changes nothing.
 const (

@@ -34,6 +34,7 @@ func Parse(oid name.OID, parents []name.OID, author, message string) (Event, err
 
 // read does the work of Parse, without naming the event in errors.
 func (e *Event) read(author, message string) error {
+	const kindMerge Kind = "merge" // marks a commit that joins two journals. Such a commit carries no event
 	header, rest, err := trailers(message)
 	if err != nil {
 		return err

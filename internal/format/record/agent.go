@@ -96,11 +96,9 @@ type Transcript struct {
 // the last checkpoint. Unlike other outputs it is not inherited by the next checkpoint.
 const TranscriptOutput = "transcript"
 
-// longestAgentText is in characters, not bytes.
-const longestAgentText = 256
-
 // SetAgent stores a as the member agent. It returns an error if a text is too long or not UTF-8.
 func (r *Record) SetAgent(a Agent) error {
+	const longestAgentText = 256 // in characters, not bytes
 	for _, s := range []string{a.Name, a.Version, a.Model, a.Session, a.Turn, a.Tool, a.Subagent, a.Event} {
 		if !utf8.ValidString(s) || utf8.RuneCountInString(s) > longestAgentText {
 			return fmt.Errorf("a member of agent is not text of at most %d characters", longestAgentText)

@@ -9,9 +9,6 @@ import (
 
 // This file finds, of the objects in an array that have no id, those that became another one.
 
-// maxWords is the length of the longest text, in bytes, of which words are compared.
-const maxWords = 1000
-
 // alike returns for the indexes of old objects the indexes of those that they became: first the pairs
 // that have most in common, then, of the rest, two at the same index.
 func (d *differ) alike(path string, was, is [][]byte, gone, come []int) map[int]int {
@@ -88,6 +85,7 @@ func (t trait) common(other trait) int {
 
 // similarity returns how much of a member is the same, in thousandths.
 func similarity(a, b []byte) int {
+	const maxWords = 1000 // the length of the longest text, in bytes, of which words are compared
 	switch {
 	case b == nil:
 		return 0

@@ -58,6 +58,7 @@ func (s *Store) AtRisk(p Pointer, most int64) string {
 // kept yet. trees lists the present trees. It is called twice, so that what a checkpoint needs that
 // is made meanwhile stays.
 func (s *Store) Sweep(ctx context.Context, trees func() ([]name.OID, error), most int64) error {
+	const asideSuffix = "-gone" // ends the name of what a sweep is about to remove
 	if !s.InUse() {
 		return nil
 	}
@@ -97,9 +98,6 @@ func (s *Store) Sweep(ctx context.Context, trees func() ([]name.OID, error), mos
 	}
 	return err
 }
-
-// asideSuffix ends the name of what a sweep is about to remove.
-const asideSuffix = "-gone"
 
 // wanted returns the ids that are to be kept, and keeps those that are not kept yet.
 func (s *Store) wanted(ctx context.Context, trees func() ([]name.OID, error), most int64) (map[string]bool, error) {

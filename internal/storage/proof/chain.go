@@ -26,14 +26,11 @@ type Chain struct {
 	nodes []journal.Node // of a broken chain: the commits that could be read
 }
 
-// keepJournal is the most bytes of a journal commit that are kept in memory: the largest message
-// and its headers.
-const keepJournal = journal.MaxMessage + 1<<20
-
 // ReadChain reads and proves the journal of a session that ends at tip. It goes on past damaged
 // commits as far as other parents lead. Damage is in Breaks; an error means that reading was
 // impossible.
 func ReadChain(ctx context.Context, s *store.Store, session name.Session, tip name.OID) (*Chain, error) {
+	const keepJournal = journal.MaxMessage + 1<<20 // the most bytes of a journal commit that are kept in memory: the largest message and its headers
 	c := &Chain{Tip: tip}
 	met := map[name.OID]bool{tip: true}
 	err := s.Repo.Objects.Batch().Follow(ctx, tip, keepJournal, func(oid name.OID, o git.Object, err error) ([]name.OID, error) {

@@ -56,9 +56,6 @@ func (v *Verdict) head() name.OID {
 // one that the journal names.
 func (v *Verdict) Whole() bool { return v.beside == 1 && v.Findings[0].Kind == RefMoved }
 
-// part is how many checkpoints are judged at once. It bounds the memory of a long session.
-const part = 128
-
 // Judge judges checkpoints one after the other and calls each with every verdict. With deep, every
 // object below them is read; nil reads what the records need.
 func (p *Session) Judge(ctx context.Context, subjects Subjects, deep *Deep, each func(Verdict) error) error {
@@ -76,6 +73,7 @@ func (p *Session) Judge(ctx context.Context, subjects Subjects, deep *Deep, each
 // each returns. Meanwhile several goroutines read the next checkpoints. The order is that of
 // subjects.
 func (p *Session) JudgeParts(ctx context.Context, subjects Subjects, deep *Deep, each func([]Verdict) error) error {
+	const part = 128 // how many checkpoints are judged at once. It bounds the memory of a long session
 	ctx, stop := context.WithCancel(ctx)
 	judged := make([]chan someJudged, (subjects.Len()+part-1)/part)
 	for i := range judged {

@@ -17,13 +17,6 @@ import (
 	"git-checkpoint/internal/sys/gather"
 )
 
-// maxFanout is the most levels of directories in a tree of notes. git uses a few; a hostile tree
-// may have more.
-const maxFanout = 32
-
-// maxNotes is the most notes that are read from a hostile tree.
-const maxNotes = 1 << 22
-
 // Notes holds all notes of refs/notes/checkpoints, by the commit that they are on.
 type Notes struct {
 	Ref      name.OID  // the notes commit; empty: there is none
@@ -37,6 +30,8 @@ type Notes struct {
 // readNotes reads all notes of the notes commit ref. For "" there are none. A damaged directory
 // hides the notes below it only.
 func readNotes(ctx context.Context, s *store.Store, ref name.OID) (*Notes, error) {
+	const maxFanout = 32     // the most levels of directories in a tree of notes. git uses a few; a hostile tree may have more
+	const maxNotes = 1 << 22 // the most notes that are read from a hostile tree
 	n := &Notes{Ref: ref, on: map[name.OID]name.OID{}, twice: map[name.OID]bool{}}
 	if ref == "" {
 		return n, nil

@@ -44,9 +44,6 @@ func (s *Session) Held() map[name.ID]name.OID {
 	return all
 }
 
-// maxListing bounds the answer of a remote, in bytes. It is enough for more than a million refs.
-const maxListing = 256 << 20
-
 // List lists the refs of a remote with git ls-remote. It ignores names outside the grammar. A remote with another object format is an error.
 func (r *Remote) List(ctx context.Context) (*Listing, error) {
 	var out bounded
@@ -210,6 +207,7 @@ type bounded struct {
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
+	const maxListing = 256 << 20 // bounds the answer of a remote, in bytes. It is enough for more than a million refs
 	if b.Len()+len(p) > maxListing {
 		b.over = true
 		return 0, fmt.Errorf("more than %d bytes", maxListing)

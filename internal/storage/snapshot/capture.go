@@ -30,6 +30,7 @@ type capturer struct {
 
 // captureOnce makes one attempt of a capture; Take repeats it if a rollback moved files meanwhile.
 func (s *capturer) captureOnce(ctx context.Context, rules Rules) (*Capture, error) {
+	const packFrom = 500 // the number of changed files from which a capture writes one pack instead of a loose object for each
 	began := time.Now()
 	hashes := s.openHashCache(began)
 	private, err := s.openIndex(ctx)

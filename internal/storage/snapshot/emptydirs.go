@@ -16,12 +16,10 @@ import (
 	"git-checkpoint/internal/storage/worktree"
 )
 
-// mostEmpty is how many directories a capture notes. The record has to stay small.
-const mostEmpty = 10_000
-
 // noteEmpty adds the directories that the scan found empty to c.Modes, and those whose tracked files
 // are all gone.
 func (s *chooser) noteEmpty(empty []string, private *privateIndex, c *Capture) {
+	const mostEmpty = 10_000 // how many directories a capture notes. The record has to stay small
 	left := map[string]bool{}
 	for p, e := range c.edits {
 		if dir := path.Dir(p); e.Mode == 0 && dir != "." {

@@ -20,10 +20,6 @@ import (
 	"git-checkpoint/internal/sys/gather"
 )
 
-// packFrom is the number of changed files from which a capture writes one pack instead of a
-// loose object for each.
-const packFrom = 500
-
 // lowerGOGC has the heap collected when it has grown by this many percent, if many files change.
 // The heap grows with their number and keeps what it grows by until the end, so that costs little
 // then and keeps the peak low. For a few files it costs half of the time.

@@ -7,15 +7,12 @@ import (
 	"git-checkpoint/internal/sys/gather"
 )
 
-// triedAlone is how many files are tried one by one; each starts a git process and a filter
-// process.
-const triedAlone = 50
-
 // withoutHungUp removes the files at which a long-running filter process died. git's message is
 // then "hung up unexpectedly" and names no file, so each file that goes through a filter is tried
 // on its own. If there are more than triedAlone of them, all are left out. Files that are left
 // out are listed in c.Skipped. If cause is another error, files is returned as it is.
 func (s *hasher) withoutHungUp(ctx context.Context, index string, files []candidate, cause error, c *Capture) ([]candidate, error) {
+	const triedAlone = 50 // how many files are tried one by one; each starts a git process and a filter process
 	if !strings.Contains(cause.Error(), "hung up unexpectedly") {
 		return files, nil
 	}

@@ -19,10 +19,6 @@ import (
 	"git-checkpoint/internal/storage/worktree"
 )
 
-// glanced is how many names are read below a directory in which git listed nothing, before git is
-// asked whether the directory is ignored.
-const glanced = 500
-
 // specialFinder looks for special files below the directories that the index does not have.
 type specialFinder struct {
 	git     *gitScanner
@@ -78,6 +74,7 @@ func (s *gitScanner) findSpecial(ctx context.Context, scan *Scan, entries []git.
 // search reads a directory as far down as git listed or tracks something, and takes a short look at
 // the rest.
 func (f *specialFinder) search(dir string) {
+	const glanced = 500 // how many names are read below a directory in which git listed nothing, before git is asked whether the directory is ignored
 	switch {
 	case f.nested[dir], !f.holds[dir] && f.ignored(dir):
 		return

@@ -16,10 +16,6 @@ import (
 // digits), so that two clones write the same tree.
 func notePath(commit name.OID) string { return string(commit[:2]) + "/" + string(commit[2:]) }
 
-// maxFanout limits the search for other forms of a note. The fan-out of git never has more levels
-// than an id has bytes.
-const maxFanout = 31
-
 // writeNotes writes one notes commit with all notes that the change adds, mends and removes. It
 // does not use `git notes`, which loses one of two concurrent writes; here the update of the ref is
 // part of the transaction.
@@ -179,6 +175,7 @@ func (a *attempt) rememberTrees(ctx context.Context, root name.OID, edits map[st
 // noteForms returns all notes of a commit, at any depth of fan-out. In each Change, New is the
 // entry.
 func (s *Store) noteForms(ctx context.Context, tree, commit name.OID) ([]git.Change, error) {
+	const maxFanout = 31 // limits the search for other forms of a note. The fan-out of git never has more levels than an id has bytes
 	var out []git.Change
 	dir, rest := "", string(commit)
 	for range maxFanout {

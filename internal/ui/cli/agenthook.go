@@ -24,15 +24,10 @@ type AgentHookCmd struct {
 	Words []string `arg:"" optional:"" name:"words" verbatim:"" help:"Name of the agent, then name of the event."`
 }
 
-// longestOpening is how long git may take to open a repository before an event is given up.
-const longestOpening = 3 * time.Second
-
-// longestPayload is the largest event that is read, in bytes.
-const longestPayload = 64 << 20
-
 // Run handles one event. Whatever goes wrong here, even a panic, must not fail the agent.
 func (c *AgentHookCmd) Run(ctx context.Context, app *App) (failed error) {
-	answers := false // the agent takes success for a yes
+	const longestPayload = 64 << 20 // the largest event that is read, in bytes
+	answers := false                // the agent takes success for a yes
 	defer func() {
 		if p := recover(); p != nil {
 			failed = fmt.Errorf("hook: %v", p)
@@ -105,6 +100,7 @@ func (a *App) worktree(ctx context.Context, def *agent.Definition, event string,
 // event of a tool is also passed to the repository of the file that the tool wrote. It returns what
 // to print for the agent.
 func heard(ctx context.Context, app *App, def *agent.Definition, event string, happened agent.Event) []byte {
+	const longestOpening = 3 * time.Second // how long git may take to open a repository before an event is given up
 	getenv := func(key string) string {
 		value, _ := app.Terminal.LookupEnv(key)
 		return value

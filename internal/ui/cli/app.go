@@ -64,6 +64,7 @@ type App struct {
 // counts as one when git has started a pager for it (git -p checkpoint list): git tells so in
 // GIT_PAGER_IN_USE.
 func (a *App) look(color string) {
+	const chatWidth = 100 // the width of an answer in columns; a chat has no terminal to ask
 	t := a.Terminal
 	emulation, _ := t.LookupEnv("TERM")
 	noColor, _ := t.LookupEnv("NO_COLOR")

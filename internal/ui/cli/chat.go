@@ -62,9 +62,6 @@ func (c *ChatCmd) Run(ctx context.Context, app *App) error {
 // checkpoint.KindNothing.
 const nothingSaid exitCode = 8
 
-// chatWidth is the width of an answer in columns; a chat has no terminal to ask.
-const chatWidth = 100
-
 // sayWorkers names another agent at work here. A conversation is not told: it is one of them.
 func (a *App) sayWorkers(ctx context.Context, s *checkpoint.Service) {
 	if a.typed == nil {

@@ -138,6 +138,7 @@ func (a *App) parse(ctx context.Context) (*kong.Context, error) {
 // newParser returns a parser for a grammar. The bindings are what kong passes to the Run methods:
 // the App and the context.
 func newParser(ctx context.Context, a *App, grammar any) (*kong.Kong, error) {
+	const programName = "git checkpoint" // the command as people type it. git finds the executable git-checkpoint
 	parser, err := kong.New(grammar,
 		kong.Name(programName),
 		kong.Description(summary),
@@ -153,9 +154,6 @@ func newParser(ctx context.Context, a *App, grammar any) (*kong.Kong, error) {
 	}
 	return parser, describe(parser.Model.Node)
 }
-
-// programName is the command as people type it. git finds the executable git-checkpoint.
-const programName = "git checkpoint"
 
 // report prints an error with its hints on stderr, as JSON when --json was given.
 func (a *App) report(kind checkpoint.Kind, err error) {

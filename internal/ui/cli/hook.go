@@ -17,12 +17,10 @@ type HookCmd struct {
 	Args []string `arg:"" optional:"" passthrough:"" help:"What git gave it."`
 }
 
-// maxHookInput bounds, in bytes, the input that git gives a pre-push hook: a line for each ref.
-const maxHookInput = 16 << 20
-
 // Run pushes or fetches the checkpoints that belong to the user's push or merge, and reports on
 // stderr. The hook script ignores its exit code, so the user's own push goes on in any case.
 func (c *HookCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
+	const maxHookInput = 16 << 20 // bounds, in bytes, the input that git gives a pre-push hook: a line for each ref
 	var found *travel.Answer
 	var err error
 	if c.Name == "post-merge" {

@@ -36,10 +36,6 @@ func (c *PickCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) erro
 	return err
 }
 
-// longestPreview bounds, in bytes, what is read of a command's output for a preview; nobody scrolls
-// further.
-const longestPreview = 1 << 20
-
 // pickedID is the placeholder for the id of the checkpoint under the cursor in a preview's command
 // line. No argument of a process can contain a NUL byte.
 const pickedID = "\x00"
@@ -103,6 +99,7 @@ func screenOf(t *term.Terminal) (in, out *os.File, ok bool) {
 // cursor moves on. GIT_PAGER_IN_USE makes the process format for a terminal of that width although
 // it writes to a pipe.
 func previews(a *App, ids []string, session string, plan []string) []pick.View {
+	const longestPreview = 1 << 20 // bounds, in bytes, what is read of a command's output for a preview; nobody scrolls further
 	self, err := os.Executable()
 	ask := func(line ...string) func(context.Context, int, int) (string, error) {
 		return func(ctx context.Context, item, width int) (string, error) {

@@ -128,11 +128,9 @@ func (a *App) resumed(ctx context.Context, s *checkpoint.Service, found *resume.
 	return printPatch(ctx, a, s, found)
 }
 
-// longestPatch bounds the diff below a report, in lines.
-const longestPatch = 200
-
 // printPatch prints the beginning of the diff between the checkpoint and the worktree.
 func printPatch(ctx context.Context, a *App, s *checkpoint.Service, found *resume.Answer) error {
+	const longestPatch = 200 // bounds the diff below a report, in lines
 	if len(found.Changed) == 0 || len(found.Questions) == 0 {
 		return nil
 	}

@@ -44,11 +44,9 @@ type changedBy struct {
 	Files []string
 }
 
-// mostShown is how many lines of a file a page shows.
-const mostShown = 5000
-
 // lines shows what is behind the file or the commit of the request.
 func (s *Server) lines(ctx context.Context, service *checkpoint.Service, r *http.Request) (view, error) {
+	const mostShown = 5000 // how many lines of a file a page shows
 	p := &linesPage{What: r.FormValue("what")}
 	v := view{Name: "lines", Title: "Lines", Data: p}
 	if p.What == "" {

@@ -65,9 +65,6 @@ type output struct {
 // checked is a finding of validate, as the JSON has it.
 type checked struct{ Kind, Object, Message, Hint string }
 
-// mostOutput is how much of an output a page shows, in bytes.
-const mostOutput = 64 << 10
-
 // step shows the checkpoint of the request. With a path it also shows the lines of that file,
 // however many.
 func (s *Server) step(ctx context.Context, service *checkpoint.Service, r *http.Request) (view, error) {
@@ -87,6 +84,7 @@ func (s *Server) step(ctx context.Context, service *checkpoint.Service, r *http.
 // of a file whose lines are shown regardless of their number; empty means none. Parts that cannot
 // be read are left out where the rest is still useful.
 func (s *Server) stepOf(ctx context.Context, service *checkpoint.Service, in, ref, only string) (*stepPage, error) {
+	const mostOutput = 64 << 10 // how much of an output a page shows, in bytes
 	detail, err := inspect.Show(ctx, service, in, ref)
 	if err != nil {
 		return nil, err
@@ -200,11 +198,9 @@ type point struct {
 	number      float64
 }
 
-// mostMetrics is how many milestones the page reads, the newest.
-const mostMetrics = 1000
-
 // metrics shows a chart for each number or boolean that the milestones have among their metrics.
 func (s *Server) metrics(ctx context.Context, service *checkpoint.Service, r *http.Request) (view, error) {
+	const mostMetrics = 1000 // how many milestones the page reads, the newest
 	t, err := inspect.ReadTimeline(ctx, service, r.FormValue("session"))
 	if err != nil {
 		return view{}, err
@@ -411,11 +407,9 @@ func (s *Server) blob(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(data) // the browser may have gone
 }
 
-// largestPicture is in bytes.
-const largestPicture = 10 << 20
-
 // pictureOf reads a blob by its id.
 func pictureOf(ctx context.Context, service *checkpoint.Service, id string) ([]byte, error) {
+	const largestPicture = 10 << 20 // in bytes
 	if !checkpoint.HexPattern().MatchString(id) {
 		return nil, fmt.Errorf("%q is not an object id", name.Clip(id, name.Said))
 	}

@@ -26,16 +26,13 @@ type leaf struct {
 	Open bool
 }
 
-// mostLeaves bounds how many nodes a page shows. "git checkpoint show --get state" prints all of
-// them.
-const mostLeaves = 5000
-
 // longestSearch bounds how many bytes are searched for the values that changed. Each search may read
 // the whole state, so of a large one with many changes only the first ones are marked.
 const longestSearch = 16 << 20
 
 // treeOf returns the members of a state as trees, marked with what changed since the step before.
 func treeOf(state json.RawMessage, changes []inspect.StateChange) []leaf {
+	const mostLeaves = 5000 // bounds how many nodes a page shows. "git checkpoint show --get state" prints all of them
 	text, searched := string(state), 0
 	changed := map[int]string{} // by the place of the value in the state
 	for _, c := range changes {

@@ -17,9 +17,6 @@ import (
 	"git-checkpoint/internal/verb/inspect"
 )
 
-// window is how many checkpoints a page of the timeline shows.
-const window = 100
-
 // timelinePage shows the job from left to right as a drawing, and below it as a list by day. Both
 // show the same window of checkpoints.
 type timelinePage struct {
@@ -68,6 +65,7 @@ type part struct {
 
 // timeline shows a window of the session's checkpoints.
 func (s *Server) timeline(ctx context.Context, service *checkpoint.Service, r *http.Request) (view, error) {
+	const window = 100 // how many checkpoints a page of the timeline shows
 	session := cmp.Or(r.FormValue("session"), s.Session)
 	t, err := inspect.ReadTimeline(ctx, service, session)
 	if checkpoint.KindOf(err) == checkpoint.KindNotFound && session == "" {

@@ -205,6 +205,7 @@ func (f *forking) prepare(ctx context.Context) error {
 
 // check refuses invalid options.
 func (f *forking) check(ctx context.Context) error {
+	const mostForks = 100 // bounds --count. Each worktree is a copy of all files
 	switch req := f.req; {
 	case req.Count < 1 || req.Count > mostForks:
 		return checkpoint.Usage("", "--count must be a number from 1 to %d", mostForks)
@@ -229,9 +230,6 @@ func (f *forking) check(ctx context.Context) error {
 	}
 	return ctx.Err()
 }
-
-// mostForks bounds --count. Each worktree is a copy of all files.
-const mostForks = 100
 
 // checkBranches refuses names that git refuses, and branches that exist.
 func (f *forking) checkBranches(ctx context.Context) error {

@@ -99,12 +99,9 @@ func (f *forking) stepName() string {
 	return typed
 }
 
-// longestBase bounds the part of a session's name that comes from the forked session, so
-// that the attempt's own name fits in as well.
-const longestBase = 40
-
 // placed returns the attempt of the given name, the i-th of this fork. Nothing is reserved yet.
 func (f *forking) placed(ctx context.Context, called string, i int) *place {
+	const longestBase = 40 // bounds the part of a session's name that comes from the forked session, so that the attempt's own name fits in as well
 	p := &place{Attempt: Attempt{
 		Name: called, FromSession: f.from.Session, From: f.from.Entry.Checkpoint, FromLabel: f.from.Entry.Label,
 		Origin: f.s.Mentioned(ctx, f.from.State, f.from.Entry),

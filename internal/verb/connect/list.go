@@ -49,10 +49,6 @@ type Standing struct {
 	open bool
 }
 
-// silence is how long an agent may work on a prompt without an event before it counts as
-// silent.
-const silence = time.Hour
-
 // Warning is something that keeps the hooks of an agent from working, and what helps.
 type Warning struct {
 	Problem string `json:"problem"`
@@ -233,12 +229,10 @@ func mainHas(s *checkpoint.Service, d *agent.Definition) bool {
 	return false
 }
 
-// toldFile remembers the agents about which the person was told, see News.
-const toldFile = "hooks-told.json"
-
 // News returns the agents whose hooks came with the repository, in the project's files, and have no
 // consent. Each is returned only once.
 func News(s *checkpoint.Service) (news []string, err error) {
+	const toldFile = "hooks-told.json" // remembers the agents about which the person was told, see News
 	var told []string
 	if _, err := s.Recall(toldFile, &told); err != nil {
 		return nil, err
@@ -258,6 +252,7 @@ func News(s *checkpoint.Service) (news []string, err error) {
 // lastEvent reads when an agent last sent an event in this worktree, and how that went,
 // from the files of package hook.
 func (st *Standing) lastEvent(s *checkpoint.Service) {
+	const silence = time.Hour // how long an agent may work on a prompt without an event before it counts as silent
 	// The directory is not part of the pattern: its name may have a "[".
 	dir := os.DirFS(filepath.Join(s.Repo.GitDir, "checkpoint", "agents"))
 	names, _ := fs.Glob(dir, st.Name+"-*.json") //nolint:errcheck // the pattern is right

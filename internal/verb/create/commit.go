@@ -147,13 +147,10 @@ func (k *stepCommit) write(ctx context.Context, c *draft) (err error) {
 	return err
 }
 
-// lockTries is how often the transaction is tried while the branch is locked. The tries take about
-// a second.
-const lockTries = 7
-
 // follow makes the commit the parent of the checkpoint, and returns the update that moves the
 // branch. It returns nil without a commit.
 func (c *draft) follow(ctx context.Context) (*git.Update, error) {
+	const lockTries = 7 // how often the transaction is tried while the branch is locked. The tries take about a second
 	k := c.landing
 	if k == nil {
 		return nil, nil

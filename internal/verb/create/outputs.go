@@ -59,6 +59,7 @@ func (c *request) keepOutputs(ctx context.Context, document workflow.Accepted) (
 // readOutput reads the file of an output. The source is what the record says of where it comes
 // from: for a file in the worktree its path from the top, which means the same in every clone.
 func readOutput(ctx context.Context, s *checkpoint.Service, o Output) (data []byte, source string, err error) {
+	const longestOutput = 1 << 30 // the largest size of an output, in bytes. A file is read into memory, and a device such as /dev/zero never ends
 	file := o.File
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(s.Repo.WorkTree, s.Repo.Prefix, file)
@@ -75,10 +76,6 @@ func readOutput(ctx context.Context, s *checkpoint.Service, o Output) (data []by
 	}
 	return data, o.File, nil
 }
-
-// longestOutput is the largest size of an output, in bytes. A file is read into memory, and a
-// device such as /dev/zero never ends.
-const longestOutput = 1 << 30
 
 // Patiently calls do, which may block, and returns early when ctx is cancelled. Opening a named
 // pipe blocks until another process opens it for writing, and cannot be interrupted. The goroutine
@@ -133,12 +130,10 @@ func KeepOutput(ctx context.Context, s *checkpoint.Service, output, source strin
 	return KeptOutput{Output: o}, nil
 }
 
-// mostStated is the most outputs that are taken from one document.
-const mostStated = 100
-
 // keepStated writes the outputs that the document contains, and adds them to out. An output given by
 // --output takes precedence. An empty one is ignored, so an older output of that name is carried over.
 func (c *request) keepStated(ctx context.Context, document workflow.Accepted, out map[string]KeptOutput) error {
+	const mostStated = 100 // the most outputs that are taken from one document
 	for n, output := range SortedKeys(document.Outputs) {
 		content := OutputContent(document.Outputs[output])
 		if _, given := out[output]; given || len(content) == 0 {

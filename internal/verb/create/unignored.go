@@ -62,11 +62,9 @@ func lastIgnored(ctx context.Context, s *checkpoint.Service, session name.Sessio
 // made in this worktree. They stay on this machine, because they may name what is private.
 type outsideRules map[name.Session]string
 
-// mostOutside is how many sessions outsideRules has.
-const mostOutside = 50
-
 // rememberOutside keeps the rules at the checkpoint that was made.
 func rememberOutside(s *checkpoint.Service, session name.Session, rules *string) {
+	const mostOutside = 50 // how many sessions outsideRules has
 	if rules == nil {
 		return
 	}
@@ -81,11 +79,9 @@ func rememberOutside(s *checkpoint.Service, session name.Session, rules *string)
 	s.Remember(checkpoint.OutsideFile, known) //nolint:errcheck // a convenience
 }
 
-// mostUnignored is how many paths get a warning of their own.
-const mostUnignored = 10
-
 // SayUnignored names the files that a checkpoint took and that were ignored at the last one.
 func SayUnignored(paths []string) []string {
+	const mostUnignored = 10 // how many paths get a warning of their own
 	return render.First(paths, mostUnignored, "no longer ignored, and captured: %d more", func(p string) string {
 		return "no longer ignored, and captured: " + name.Clip(p, name.Said)
 	})

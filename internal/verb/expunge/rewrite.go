@@ -45,10 +45,6 @@ func (r *rewriting) reason() string {
 	return reason
 }
 
-// maxReplaced is the largest blob in which text is replaced, in bytes. Larger ones are
-// removed.
-const maxReplaced = 64 << 20
-
 // rewrite writes the replacement of a checkpoint. before has the replacements so far, by
 // old id.
 func (r *rewriting) rewrite(ctx context.Context, o *old, before map[name.ID]*made) (*made, error) {
@@ -167,6 +163,7 @@ func (p *Plan) replace(content []byte) (clean []byte, whole bool) {
 // substitute returns the blob that replaces a blob of the goal, or "" if it is removed.
 // Results are kept in p.clean.
 func (p *Plan) substitute(ctx context.Context, oid name.OID) (name.OID, error) {
+	const maxReplaced = 64 << 20 // the largest blob in which text is replaced, in bytes. Larger ones are removed
 	if known, done := p.clean[oid]; done {
 		return known, nil
 	}

@@ -9,12 +9,10 @@ import (
 	"git-checkpoint/internal/sys/gather"
 )
 
-// assistedBy is what checkpoint.land.assistedBy may be: true for AGENT:MODEL, or a text of the user's own.
-const assistedBy = "checkpoint.land.assistedBy"
-
 // assisted returns the values of Assisted-by for a commit of some steps, each once: one for each agent with a model that is
 // known to have made something of them.
 func (p *Plan) assisted(held []step) (values []string) {
+	const assistedBy = "checkpoint.land.assistedBy" // what checkpoint.land.assistedBy may be: true for AGENT:MODEL, or a text of the user's own
 	text, set := p.s.Repo.Config.Get(assistedBy)
 	on, err := p.s.Repo.Config.Bool(assistedBy, false)
 	if !set || err == nil && !on {

@@ -183,14 +183,11 @@ func lookAtSigning(_ context.Context, s *checkpoint.Service) ([]Problem, error) 
 	return []Problem{a}, nil
 }
 
-// measured is how many sessions lookAtSpace measures. For each of them git walks over everything that
-// the others hold.
-const measured = 10
-
 // lookAtSpace reports how many bytes only the checkpoints of a session hold, and how many of them a
 // prune would free. The largest session comes first. If there are many sessions, it measures only
 // those with the most checkpoints.
 func lookAtSpace(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
+	const measured = 10 // how many sessions lookAtSpace measures. For each of them git walks over everything that the others hold
 	sessions, err := longest(ctx, s)
 	if err != nil {
 		return nil, err

@@ -110,12 +110,10 @@ func (r *rebuilding) differs(ctx context.Context, v *proof.Verdict, to name.OID)
 	return d
 }
 
-// mostNamed is how many files of a rewritten checkpoint a question names.
-const mostNamed = 10
-
 // differingFiles says which files differ from those that the record names, as far as that is still
 // known: from the old tree, or else from the paths in the record.
 func (r *rebuilding) differingFiles(ctx context.Context, rec *record.Record, tree name.OID, say func(string, ...any)) {
+	const mostNamed = 10 // how many files of a rewritten checkpoint a question names
 	var paths []string
 	if changes, err := r.s.Repo.Trees.Diff(ctx, rec.Snapshot.Tree, tree); err == nil {
 		paths = append(paths, gather.List(changes, func(c git.Change) string { return c.Path })...)

@@ -364,9 +364,6 @@ func (a *Answer) clean(ctx context.Context, gate *clearance.Texts) error {
 	return nil
 }
 
-// longest is how long a text may be, in characters.
-const longest = 4000
-
 var places = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`file://\S+|[A-Za-z]:\\[^\s"'<>]+|~/[^\s"'<>` + "`" + `)]+|(^|[^\w./:~-]|[=:,(])/[\w.@+~-]+(?:/[^\s"'<>` + "`" + `):,]*)+`)
 })
@@ -377,6 +374,7 @@ var addresses = sync.OnceValue(func() *regexp.Regexp {
 
 // shorn returns a text without absolute paths and mail addresses.
 func shorn(text string) string {
+	const longest = 4000 // how long a text may be, in characters
 	text = addresses().ReplaceAllString(text, "[address]")
 	text = places().ReplaceAllString(text, "${1}[path]")
 	return name.Clip(text, longest)

@@ -25,10 +25,6 @@ import (
 	"git-checkpoint/internal/verb/create"
 )
 
-// aMoment is the time between the events of one undo. The fold sorts events by time, so they must
-// differ.
-const aMoment = time.Millisecond
-
 // staleAfter is the age of a plan, for example while the user reads it, after which Apply makes it
 // again to check that it still does the same. How long it took to make the plan does not count: Apply
 // checks each file that it moves.

@@ -12,10 +12,6 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// maxCompared is how many commits are compared with the worktree. More would make a plan slow in
-// long sessions.
-const maxCompared = 50
-
 // unsaved lists the files that a plan deletes or overwrites although neither HEAD nor a recent
 // checkpoint has their content. The safety checkpoint becomes their only copy, so the user should
 // know.
@@ -53,6 +49,7 @@ func (r *fileMoves) unsaved(ctx context.Context, plan PlanFiles) (unsaved []chec
 
 // copies returns the commits that may have the present files, the most likely first.
 func (r *target) copies() []name.OID {
+	const maxCompared = 50 // how many commits are compared with the worktree. More would make a plan slow in long sessions
 	var commits []name.OID
 	// Most files are as in the current checkpoint or in HEAD.
 	if e := r.to.State.CurrentEntry(); e != nil {

@@ -341,6 +341,7 @@ func movesIndex(e *journal.Event) bool {
 // undoEvents completes the events of an undo for the journal as it is now. first has what they have
 // in common.
 func undoEvents(st *journal.State, first journal.Event, levels []checkpoint.UndoneLevel) ([]journal.Event, error) {
+	const aMoment = time.Millisecond // the time between the events of one undo. The fold sorts events by time, so they must differ
 	moves := make([]*journal.Event, 0, len(levels))
 	for _, l := range levels {
 		at := slices.IndexFunc(st.Rollbacks, func(u *journal.Event) bool { return u.OID == l.Undoes })

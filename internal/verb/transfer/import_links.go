@@ -92,11 +92,8 @@ func (l links) branchOf(documents, sessions string) name.Ref {
 	return ""
 }
 
-// maxDocumentDepth is less than the depth that a record may have, because the record wraps
-// the document.
-const maxDocumentDepth = 95
-
 // ParseDocument parses a JSON document with the same strict rules as a state.
 func ParseDocument(text []byte) (json.RawMessage, error) {
+	const maxDocumentDepth = 95 // less than the depth that a record may have, because the record wraps the document
 	return record.ParseJSON(text, record.Limits{Depth: maxDocumentDepth})
 }

@@ -46,13 +46,10 @@ func Sync(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, err
 	})
 }
 
-// listings bounds how often the remote is listed again because a listed ref was deleted before it
-// could be fetched.
-const listings = 3
-
 // fetch brings and joins everything that the request covers, and returns the listing of the remote
 // on which it worked. It starts again when a listed ref has vanished or a gc deleted what came.
 func (t *transfer) fetch(ctx context.Context) (*remote.Listing, error) {
+	const listings = 3                               // bounds how often the remote is listed again because a listed ref was deleted before it could be fetched
 	defer debug.SetGCPercent(debug.SetGCPercent(50)) // what others made may be large, and lives only while it is checked
 	t.verb = "fetch"
 	for try := 1; ; try++ {

@@ -43,12 +43,10 @@ func (j judge) knows(line string) bool {
 	return from < to
 }
 
-// mostMoves is how often a line may have moved to another file.
-const mostMoves = 5
-
 // answer returns who may have made a line of a file that has this path now, and of which git blame says this, and the commit
 // that it came with. The commit is nil if it cannot be read.
 func (j judge) answer(ctx context.Context, b Place, now git.Entry, path string) (claims []Claim, by *arrival) {
+	const mostMoves = 5 // how often a line may have moved to another file
 	if !j.knows(b.Text) {
 		return nil, j.commits.of(ctx, b.Commit)
 	}

@@ -64,10 +64,6 @@ func unmet(met map[name.OID]bool, commits []name.OID) (fresh []name.OID) {
 	return fresh
 }
 
-// mostBetween is how many commits may lie between a checkpoint and a commit. If there are more, no
-// claim is made.
-const mostBetween = 5000
-
 // divergence is where the histories of a checkpoint and of a commit parted.
 type divergence struct {
 	at      []name.OID // common commits
@@ -77,6 +73,7 @@ type divergence struct {
 
 // part compares the HEAD of a checkpoint with the first parent of a commit.
 func (h *commits) part(ctx context.Context, head name.OID, c *arrival) divergence {
+	const mostBetween = 5000 // how many commits may lie between a checkpoint and a commit. If there are more, no claim is made
 	return c.divergences.of(head, func() (p divergence) {
 		parent := c.parent()
 		if head == parent {

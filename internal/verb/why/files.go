@@ -153,9 +153,6 @@ func (f *files) once(ctx context.Context, e git.Entry, i int) bool {
 	return i < len(only) && only[i]
 }
 
-// mostDiffs bounds the work of one command. Beyond it, lines that occur several times are unknown.
-const mostDiffs = 20_000
-
 // matched returns for each line of one file its partner in another one, as match does.
 func (f *files) matched(ctx context.Context, from, to git.Entry) []int {
 	return f.matches.of([2]name.OID{from.OID, to.OID}, func() []int {

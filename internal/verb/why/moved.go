@@ -11,14 +11,12 @@ import (
 	"git-checkpoint/internal/git"
 )
 
-// mostMoved is how many files a commit may change of which lines are looked for in the others.
-const mostMoved = 60
-
 // source returns where a line was in the parent of its commit, if the commit moved it: a block around it is new in
 // one file and gone from the other. The lines at the edges of a block are often like those around it, so the block
 // is found by a line that both files have once. What git revert brings back was where the reverted commit took it away. It
 // returns the commit and the file, and -1 if that cannot be told.
 func (h *commits) source(ctx context.Context, l newLine) (in *git.Commit, path string, at int) {
+	const mostMoved = 60 // how many files a commit may change of which lines are looked for in the others
 	if in, at = h.reverted(ctx, l); in != nil {
 		return in, l.path, at
 	}
@@ -120,11 +118,9 @@ func letters(t text) (n int) {
 	return n
 }
 
-// mostBlames is how often git blame is asked for files that lines were moved from.
-const mostBlames = 50
-
 // blame asks git blame once about a file of a commit.
 func (h *commits) blame(ctx context.Context, at fileOf) []Place {
+	const mostBlames = 50 // how often git blame is asked for files that lines were moved from
 	return h.blames.of(at, func() []Place {
 		var args []string
 		if h.files.loose {

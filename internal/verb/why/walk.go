@@ -219,6 +219,7 @@ func (w *walk) compared() int { return min(len(w.versions), mostVersions) }
 // follow returns where line i of a file is in each of its versions, from the newest to the one that added
 // it. It returns nil if that cannot be told.
 func (w *walk) follow(ctx context.Context, e git.Entry, i int) []int {
+	const mostDiffs = 20_000 // bounds the work of one command. Beyond it, lines that occur several times are unknown
 	return w.followed.of(lineOf{e.OID, i}, func() (at []int) {
 		for n := range w.compared() {
 			if w.files.diffs > mostDiffs || ctx.Err() != nil {

@@ -7,10 +7,6 @@ import (
 	"strings"
 )
 
-// maxAlternates is how many levels of alternates git follows: repositories that borrow objects from
-// others, which borrow themselves.
-const maxAlternates = 5
-
 // Directories returns the object directories to search: own first, then all those from which the
 // repository borrows objects, directly or not. listed is $GIT_ALTERNATE_OBJECT_DIRECTORIES, in which a
 // relative path is relative to base. Rare notations, such as quoted paths, are skipped.
@@ -26,6 +22,7 @@ func Directories(own, listed, base string) []string {
 // appendAlternates adds the directories that <of>/info/alternates lists. A relative path is
 // relative to the object directory that contains the list.
 func appendAlternates(dirs []string, of string, depth int) []string {
+	const maxAlternates = 5 // how many levels of alternates git follows: repositories that borrow objects from others, which borrow themselves
 	data, err := os.ReadFile(filepath.Join(of, "info", "alternates"))
 	if err != nil || depth > maxAlternates {
 		return dirs

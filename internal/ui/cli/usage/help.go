@@ -301,11 +301,9 @@ func (h *helpText) title(text string) {
 	fmt.Fprintf(&h.text, "\n%s\n", h.style.Paint(render.Heading, text))
 }
 
-// helpColumn is the column in which descriptions begin.
-const helpColumn = 30
-
 // row writes a name and its description beside it, or below it if the name is too long.
 func (h *helpText) row(name, text string) {
+	const helpColumn = 30 // the column in which descriptions begin
 	lines := wrapped(quoted(text), textWidth-helpColumn)
 	if len(name) > helpColumn-2 {
 		h.text.WriteString(name + "\n")
