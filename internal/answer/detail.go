@@ -3,15 +3,14 @@ package answer
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/lazy"
 	"git-checkpoint/internal/verb/inspect"
 )
 
@@ -69,7 +68,7 @@ func (p *page) mentioned(c checkpoint.Labelled) checkpoint.Mention {
 }
 
 // numbered matches the label of a step without a name.
-var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^cp-0*(\d+)(\+.*)?$`) })
+var numbered = lazy.Pattern(`^cp-0*(\d+)(\+.*)?$`)
 
 // short returns a label, or without --verbose the number that people type for it, where that is known from it alone.
 func (p *page) short(label string) string {

@@ -4,14 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/lazy"
 	"git-checkpoint/internal/verb/inspect"
 )
 
@@ -26,7 +25,7 @@ type Formatted struct {
 func (a Formatted) shows() any { return Listed{Sessions: a.Sessions}.shows() }
 
 // placeholder matches what begins with % in a format.
-var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%(\([a-z]*\)|x[0-9a-fA-F]{2}|[acn%][a-zA-Z]?|.)?`) })
+var placeholder = lazy.Pattern(`%(\([a-z]*\)|x[0-9a-fA-F]{2}|[acn%][a-zA-Z]?|.)?`)
 
 // CheckFormat returns an error that names a placeholder that is not known.
 func CheckFormat(format string) error {
@@ -39,7 +38,7 @@ func CheckFormat(format string) error {
 }
 
 // gits matches the placeholders that git fills in from the commit of a checkpoint.
-var gits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^%([ac][NeElLdDis]|cn|[TtPpDdf])$`) })
+var gits = lazy.Pattern(`^%([ac][NeElLdDis]|cn|[TtPpDdf])$`)
 
 // GitPlaceholders returns those of a format that git fills in.
 func GitPlaceholders(format string) []string {

@@ -3,13 +3,13 @@ package chat
 import (
 	_ "embed"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/lazy"
 )
 
 //go:embed chat.json
@@ -77,9 +77,7 @@ func parse(prompt string) (c command, ours bool) {
 // chatRef is what may stand for a checkpoint in a chat: a number, a label, an id of ours or of a
 // system that checkpoints were imported from, @ and @~2, or latest. It has no colon: a session
 // before it is parsed separately.
-var chatRef = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:\d{1,9}(?:[.+][A-Za-z0-9_-]{1,40})?|(?:cp|CP|checkpoint|PRD|orchestrate|implement|test-all)[-_][A-Za-z0-9._+-]{1,120}|@(?:~\d{0,9})?|latest)$`)
-})
+var chatRef = lazy.Pattern(`^(?:\d{1,9}(?:[.+][A-Za-z0-9_-]{1,40})?|(?:cp|CP|checkpoint|PRD|orchestrate|implement|test-all)[-_][A-Za-z0-9._+-]{1,120}|@(?:~\d{0,9})?|latest)$`)
 
 // separators are what may stand between checkpoints.
 const separators = " \t:"
@@ -145,7 +143,7 @@ func (f form) read(line, words string) (c command, ours bool) {
 }
 
 // unknownFlag matches what looks like a flag, and is no reason that a person gives.
-var unknownFlag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^--?[A-Za-z]`) })
+var unknownFlag = lazy.Pattern(`^--?[A-Za-z]`)
 
 // args returns the arguments of the command line. An argument whose slot is empty is left out.
 func (c command) args() (args []string) {

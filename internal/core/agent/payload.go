@@ -5,10 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -16,6 +14,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // Event is a parsed event of an agent. The texts are what the agent sent, without what
@@ -181,7 +180,7 @@ func (d *Definition) reply(s string) string {
 }
 
 // patched matches the headers of files in a patch of Codex.
-var patched = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\*\*\* (Add|Update|Delete) File: (.+)$`) })
+var patched = lazy.Pattern(`(?m)^\*\*\* (Add|Update|Delete) File: (.+)$`)
 
 // say describes a use of the tool in a few words, from the file, the patch or the text in
 // the payload.

@@ -4,17 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
+
+	"git-checkpoint/internal/sys/lazy"
 )
 
 var (
 	// ancestorPattern matches HEAD~1, @^, ~2^ and the like; the group has all the suffixes.
-	ancestorPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:HEAD|head|@)?((?:[~^]\d{0,4})*)$`) })
+	ancestorPattern = lazy.Pattern(`^(?:HEAD|head|@)?((?:[~^]\d{0,4})*)$`)
 	// backPattern matches -1, @{1} and HEAD@{1}.
-	backPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-(\d{1,4})$|^(?:HEAD|@)@?\{(\d{1,4})\}$`) })
+	backPattern = lazy.Pattern(`^-(\d{1,4})$|^(?:HEAD|@)@?\{(\d{1,4})\}$`)
 )
 
 // MeantParent translates what git users type for an older commit (HEAD~1, HEAD^, -1, @{1}) to this

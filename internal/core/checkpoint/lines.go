@@ -7,22 +7,19 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // twinPattern matches 2.4b0d, 2.1.4b0d and 3+1.4b0d: a number, and the last four characters of an id.
-var twinPattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(\d{1,9}(?:[.+][A-Za-z0-9_-]+)?)\.([0-9a-f]{4})$`)
-})
+var twinPattern = lazy.Pattern(`^(\d{1,9}(?:[.+][A-Za-z0-9_-]+)?)\.([0-9a-f]{4})$`)
 
 // byTwin finds a checkpoint by its number and the end of its id. That name means the same everywhere and for
 // good, so it also finds one that was left behind.

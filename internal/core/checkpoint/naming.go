@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // Found is the checkpoint that a user named, with its session.
@@ -26,15 +26,13 @@ type Found struct {
 
 var (
 	// numberPattern matches 3, 6.2 (step and iteration) and 3+1 (step and suffix).
-	numberPattern = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(\d{1,9})(?:\.([A-Za-z0-9_-]+)|\+([A-Za-z0-9_-]+))?$`)
-	})
+	numberPattern = lazy.Pattern(`^(\d{1,9})(?:\.([A-Za-z0-9_-]+)|\+([A-Za-z0-9_-]+))?$`)
 	// datedPattern matches the beginning of an id up to its time. No label begins like this.
-	datedPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^cp-\d+-\d{8}T`) })
+	datedPattern = lazy.Pattern(`^cp-\d+-\d{8}T`)
 	// parentPattern matches @, @~ and @~2.
-	parentPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^@(?:~(\d{0,9}))?$`) })
+	parentPattern = lazy.Pattern(`^@(?:~(\d{0,9}))?$`)
 	// HexPattern matches a commit id, full or abbreviated to at least four digits.
-	HexPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{4,64}$`) })
+	HexPattern = lazy.Pattern(`^[0-9a-f]{4,64}$`)
 )
 
 // Resolve finds the checkpoint that a user typed, in the given session, or in the session before

@@ -10,6 +10,7 @@ import (
 
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // byOwnID finds a checkpoint by the id that another system gave it, the system that its document or
@@ -85,7 +86,7 @@ func (s *Service) byOthersID(ctx context.Context, found *Found, session, ref str
 }
 
 // documentTime matches the end of an id that an export makes for the one document of a session.
-var documentTime = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`_\d{8}_\d{6}$`) })
+var documentTime = lazy.Pattern(`_\d{8}_\d{6}$`)
 
 // isDocument reports whether ref names the document of a session, which an export makes of the current
 // checkpoint: by the session's name, or by an id that ends in the time of the first checkpoint.
@@ -125,7 +126,7 @@ func ownElsewhere(ctx context.Context, s *Service, session, ref string, rule fun
 
 // stepWordPattern matches a step's number after a word that other systems use: checkpoint-3,
 // step_3, phase3.
-var stepWordPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:checkpoint|step|phase)[-_]?(\d{1,9})$`) })
+var stepWordPattern = lazy.Pattern(`^(?:checkpoint|step|phase)[-_]?(\d{1,9})$`)
 
 // byStepWord finds what byNumber finds for the number alone.
 func byStepWord(st *journal.State, ref string) *journal.Entry {

@@ -11,14 +11,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"git-checkpoint/internal/core/guard"
 	"git-checkpoint/internal/sys/command"
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // Bounds of one run of the user's scanner. Content is passed on in batches, so that time
@@ -181,4 +180,4 @@ func (l leak) finding(fingerprints *guard.Scanner) guard.Finding {
 	return fingerprints.Finding(rule, max(l.StartLine, 1), []byte(l.Secret))
 }
 
-var ruleName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
+var ruleName = lazy.Pattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)

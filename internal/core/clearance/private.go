@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
@@ -16,6 +14,7 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/gather"
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // Kind says why a file of a checkpoint is private.
@@ -170,7 +169,7 @@ func (p *Private) addFiltered(ctx context.Context, s *checkpoint.Service, m, tre
 	return err
 }
 
-var ident = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$Id:[^$\n]*\$`) })
+var ident = lazy.Pattern(`\$Id:[^$\n]*\$`)
 
 // asCommitted undoes the conversions with which git itself withholds nothing: line ends and $Id$.
 func asCommitted(text []byte) []byte {

@@ -12,6 +12,8 @@ import (
 	"math"
 	"net/url"
 	"strings"
+
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // isRandom is the default check, for tokens with a known prefix: the rest has to look
@@ -35,7 +37,7 @@ func entropy(text []byte) float64 {
 }
 
 // placeholder matches words and repetitions that documentation uses in place of a secret.
-var placeholder = lazily(`(?i)example|placeholder|x{5}|\*{3}|\.{3}|0{8}|1{8}|a{8}|change_?-?me|redacted|dummy|insert|replace|your_?-?(?:token|key|api|secret|own|password|pass)`)
+var placeholder = lazy.Pattern(`(?i)example|placeholder|x{5}|\*{3}|\.{3}|0{8}|1{8}|a{8}|change_?-?me|redacted|dummy|insert|replace|your_?-?(?:token|key|api|secret|own|password|pass)`)
 
 // isPlaceholder reports whether the text looks like a placeholder from documentation.
 func isPlaceholder(secret []byte) bool { return placeholder().Match(secret) }
@@ -43,7 +45,7 @@ func isPlaceholder(secret []byte) bool { return placeholder().Match(secret) }
 // isSequence reports whether the text contains a run along the keyboard or the alphabet.
 func isSequence(value []byte) bool { return sequence().Match(value) }
 
-var sequence = lazily(`(?i)12345678|01234567|abcdef[g0]|abcd1234|deadbeef`)
+var sequence = lazy.Pattern(`(?i)12345678|01234567|abcdef[g0]|abcd1234|deadbeef`)
 
 // isJWT checks a JSON web token: the header has to name an algorithm, and there has to be a
 // signature.
@@ -110,7 +112,7 @@ func classes(text []byte) int {
 // reference matches a value that says where a secret is, or computes it: a variable, a
 // template, the output of a command, a call, a verb of a format, a path, a scheme such as
 // vault:. It is the whole value, because a strong password may contain any of the signs.
-var reference = lazily(`^(?:\$\w+|\$\{[^}]*\}|\$\(.*\)|#\{.*\}|\{\{.*\}\}|\{%.*%\}|<[^<>]*>|<%.*%>|%\([^)]*\)[a-z]|%\w+%|\{\w*\}|\[\w*\]|(?:%[-+#0-9.]*[a-zA-Z]\W*)+` +
+var reference = lazy.Pattern(`^(?:\$\w+|\$\{[^}]*\}|\$\(.*\)|#\{.*\}|\{\{.*\}\}|\{%.*%\}|<[^<>]*>|<%.*%>|%\([^)]*\)[a-z]|%\w+%|\{\w*\}|\[\w*\]|(?:%[-+#0-9.]*[a-zA-Z]\W*)+` +
 	`|[&*!]*[\w.]+[\[({].*[\])}][;,]?|\.{1,2}/.*|(?i:https?|file|env|vault|arn|ssm|op|secret|ref):.*|(?i:process\.env|os\.environ|secrets)\b.*)$`)
 
 // isReference reports whether a value is a reference and no secret itself.
@@ -120,7 +122,7 @@ func isReference(value []byte) bool {
 
 // absolute matches a path from the root. Random bytes in base64 may look like one, but have
 // digits.
-var absolute = lazily(`^/[\w.-]+/[\w./-]*$`)
+var absolute = lazy.Pattern(`^/[\w.-]+/[\w./-]*$`)
 
 // stockWords are patterns of words that examples and tests use.
 const stockWords = "open ?sesame|aladdin|p[a@].{0,4}ss(?:.{0,4}w[o0]rd|wd|phrase|code)?|pwd|pw|s[e3]cr[e3]ts?|tok[e3]ns?|keys?|tests?|testing|demo|sample|fake|mock|stub|foo|bar|baz|qux|guest|admin|root|users?|name|default|" +
@@ -128,7 +130,7 @@ const stockWords = "open ?sesame|aladdin|p[a@].{0,4}ss(?:.{0,4}w[o0]rd|wd|phrase
 	"wrong|correct|right|bad|good|new|old|super|very|long|short|strong|weak|simple|complex|example|auth|api|access|client|server|app|db|database|postgres|mysql|redis|rabbitmq|mongo|" +
 	"bearer|basic|id|data|plain|text|encrypted|hash|hashed|here|for|not|no|real|dev|prod|local|staging|temp|tmp|one|two|three|first|second|github|gitlab|google|aws|azure|oauth|jwt|hmac|session|refresh|signing|encryption|shared|pre|post|service|account|file|path|type"
 
-var stock = lazily(`(?i)^(?:` + stockWords + `|[\d\W_]|.?$)+$`)
+var stock = lazy.Pattern(`(?i)^(?:` + stockWords + `|[\d\W_]|.?$)+$`)
 
 // isStock reports whether a value consists of words that examples and tests use, and of
 // digits.
@@ -161,12 +163,12 @@ func isName(value []byte) bool {
 	return digitsIn(value) < 3 && naming().Match(value)
 }
 
-var naming = lazily(`^[a-z]+(?:[._/:-][a-z]+)+$|^[A-Z]+(?:_[A-Z]+)+$|(?i:pass(?:word|wd|phrase)|secret|token|private|credential|api_?key)`)
+var naming = lazy.Pattern(`^[a-z]+(?:[._/:-][a-z]+)+$|^[A-Z]+(?:_[A-Z]+)+$|(?i:pass(?:word|wd|phrase)|secret|token|private|credential|api_?key)`)
 
-var hexadecimal = lazily(`^[0-9a-fA-F]+$`)
+var hexadecimal = lazy.Pattern(`^[0-9a-fA-F]+$`)
 
 // measured matches numbers with signs between them: a time, a version, an address.
-var measured = lazily(`^[\d.,:/_+-]+$|^-?0x[0-9a-fA-F]{1,16}$`)
+var measured = lazy.Pattern(`^[\d.,:/_+-]+$|^-?0x[0-9a-fA-F]{1,16}$`)
 
 func hasLetter(value []byte) bool {
 	return bytes.ContainsFunc(value, func(r rune) bool { return r < 0x80 && isLetter(byte(r)) })
@@ -252,7 +254,7 @@ func isSpelled(value []byte) bool {
 }
 
 // grouped matches a UUID.
-var grouped = lazily(`^` + uuid + `$`)
+var grouped = lazy.Pattern(`^` + uuid + `$`)
 
 // repeats reports whether four characters come twice, as they do where somebody types at random.
 func repeats(value []byte) bool {
@@ -265,7 +267,7 @@ func repeats(value []byte) bool {
 }
 
 // located matches paths, addresses and versions.
-var located = lazily(`/.*/.*/|^[.~]|://|\d\.\d|@.*\.|\.[a-z]{1,4}$|[|\s]|^sha\d+[-=:]`)
+var located = lazy.Pattern(`/.*/.*/|^[.~]|://|\d\.\d|@.*\.|\.[a-z]{1,4}$|[|\s]|^sha\d+[-=:]`)
 
 func digitsIn(value []byte) (n int) {
 	for _, b := range value {
@@ -279,16 +281,16 @@ func digitsIn(value []byte) (n int) {
 func hasDigit(value []byte) bool { return bytes.ContainsAny(value, "0123456789") }
 
 // phrase matches a secret of several words.
-var phrase = lazily(`^[a-z]{3,8}(?:[ -][a-z]{3,8}){3,23}$`)
+var phrase = lazy.Pattern(`^[a-z]{3,8}(?:[ -][a-z]{3,8}){3,23}$`)
 
 // expression matches a value that is a regular expression.
-var expression = lazily(`\[(?:\^|[^\]]{0,20}(?:\w-\w|\\))[^\]]{0,30}\][*+?{]|\\[wdsWDSbB][*+?\\(\[)$|]|\(\?[:=!P]|^-?0x[0-9a-fA-F]{1,16}$|\\x[0-9A-Fa-f]{2}.{0,3}\\x`)
+var expression = lazy.Pattern(`\[(?:\^|[^\]]{0,20}(?:\w-\w|\\))[^\]]{0,30}\][*+?{]|\\[wdsWDSbB][*+?\\(\[)$|]|\(\?[:=!P]|^-?0x[0-9a-fA-F]{1,16}$|\\x[0-9A-Fa-f]{2}.{0,3}\\x`)
 
 // isExample reports whether a value begins as an example of a standard does (RFC 5849, 6749, 6750, 7519, 7617, 7636 and
 // the pages of jwt.io), which documents everywhere repeat.
 func isExample(value []byte) bool { return known().Match(value) }
 
-var known = lazily(`^(?:2YotnFZF|tGzv3JOk|SplxlOBe|czZCaGRS|mF_9\.B5f|h480djs9|ad180jjd|7Fjfp0ZB|gX1fBat3|s6BhdRkq|kd94hf93|pfkkdhi9|nnch734d|hh5s93j4|hdhd0244|dpf43f3p|MTQ0NjJk|IxOGRlYm|j49sk3j2|0685bd91|` +
+var known = lazy.Pattern(`^(?:2YotnFZF|tGzv3JOk|SplxlOBe|czZCaGRS|mF_9\.B5f|h480djs9|ad180jjd|7Fjfp0ZB|gX1fBat3|s6BhdRkq|kd94hf93|pfkkdhi9|nnch734d|hh5s93j4|hdhd0244|dpf43f3p|MTQ0NjJk|IxOGRlYm|j49sk3j2|0685bd91|` +
 	`QWxhZGRp|dXNlcjpw|dXNlcm5h|YWxhZGRp|SlAV32hk|dBjftJeZ|E9Melhoa|wJalrXUt|eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9\.eyJ(?:zdWIiOiIxMjM0|zb21lIjoi)|Basic QWx)`)
 
 // isMashed reports whether somebody ran over the keyboard: over the row where the fingers rest, or along any row.

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // A format is what a service gives its tokens, so that they are known wherever they stand: a beginning, or a few of
@@ -29,7 +31,7 @@ var checksOf = map[string]func(match) bool{
 }
 
 // credentialLine matches what precedes the port in a line of .pgpass.
-var credentialLine = lazily(`^(?: *\d+(?:[:|\t]|→)\s*)?[\w.*-]+(?::\*)?$`)
+var credentialLine = lazy.Pattern(`^(?: *\d+(?:[:|\t]|→)\s*)?[\w.*-]+(?::\*)?$`)
 
 // allRules returns the rules of rules.txt. Some have the same ID: it is one kind of secret that is written in several ways.
 func allRules() []Rule {

@@ -16,6 +16,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // Finding is a secret that was found. It does not contain the value.
@@ -348,7 +350,7 @@ func (n name) rule(text []byte, v value) string {
 }
 
 // login matches what precedes a password in .netrc on its line.
-var login = lazily(`login\s+\S+\s+$`)
+var login = lazy.Pattern(`login\s+\S+\s+$`)
 
 // at applies the rule's pattern at a keyword and then its check. It returns nil without a
 // secret.

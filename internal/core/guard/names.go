@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // promise says what a name promises of its value, and so how much the value itself has to prove.
@@ -136,7 +138,7 @@ func split(text []byte) (all []string) {
 }
 
 // wordsOf matches a word, or several capitals and the word after them.
-var wordsOf = lazily(`([0-9]+)|([A-Z]*?)([A-Z]?[a-z]+)|([A-Z]+)`)
+var wordsOf = lazy.Pattern(`([0-9]+)|([A-Z]*?)([A-Z]?[a-z]+)|([A-Z]+)`)
 
 // endsWord and startsWord report whether a word of a name ends before a stem, and begins after it.
 func endsWord(before []byte) bool {

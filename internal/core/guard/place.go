@@ -3,6 +3,8 @@ package guard
 import (
 	"path"
 	"slices"
+
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // At returns the findings that count at a path. A "password" in the source of a test is invented
@@ -16,8 +18,8 @@ func At(file string, found []Finding) []Finding {
 }
 
 // inTests matches paths of tests in the layouts of common languages.
-var inTests = lazily(`/(?:testdata|__tests__|__fixtures__|fixtures?|tests?|specs?|e2e)/|_test\.\w+$|_spec\.\w+$|\.(?:test|spec)\.\w+$|/test_\w+\.py$|Tests?\.(?:java|kt|cs|swift)$`)
+var inTests = lazy.Pattern(`/(?:testdata|__tests__|__fixtures__|fixtures?|tests?|specs?|e2e)/|_test\.\w+$|_spec\.\w+$|\.(?:test|spec)\.\w+$|/test_\w+\.py$|Tests?\.(?:java|kt|cs|swift)$`)
 
 // settings matches files from which programs read real credentials, even in a directory of
 // tests.
-var settings = lazily(`(?i)^\.?env\b|\.env$|^\.(?:netrc|npmrc|pypirc|pgpass)$|^\.?(?:\w+[_-])?credentials(?:\.(?:json|ya?ml|ini|toml|txt|csv|xml|properties))?$`)
+var settings = lazy.Pattern(`(?i)^\.?env\b|\.env$|^\.(?:netrc|npmrc|pypirc|pgpass)$|^\.?(?:\w+[_-])?credentials(?:\.(?:json|ya?ml|ini|toml|txt|csv|xml|properties))?$`)

@@ -60,12 +60,6 @@ type match struct {
 	prefix int // length of the keyword; 0 if it is not at the beginning
 }
 
-// lazily returns a pattern that is compiled when it is first used. A run of the program uses few of
-// them, and compiling all takes noticeable time.
-func lazily(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-}
-
 // Rules returns all rules, the specific ones first. Of two that match the same bytes, the
 // first is reported.
 func Rules() []Rule {

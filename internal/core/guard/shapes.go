@@ -3,6 +3,8 @@ package guard
 import (
 	"bytes"
 	"slices"
+
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // A shape is a way in which people write a secret beside its name: an assignment, a pair of members, an element of
@@ -35,17 +37,17 @@ const far = 300
 
 // operator matches what stands between a name and a value that is assigned to it, or listed next to it: the quote or
 // bracket that ends the name, and then an operator, perhaps behind a type. The second group is of a list.
-var operator = lazily(`^\\{0,3}["'\x60\])*%]{0,4}(?:\\n)?[ \t]{0,40}(?:` +
+var operator = lazy.Pattern(`^\\{0,3}["'\x60\])*%]{0,4}(?:\\n)?[ \t]{0,40}(?:` +
 	`(:[ \t]{0,3}(?:[&'\w\[\]|?.<>]{1,24}[ \t]{1,3}){1,3}=[ \t]|[Aa]s \w{1,20} =|\[\w*\][ \t]?=|(?:string|text|str)[ \t]?=|=>|<-|:=|:?\?=|\+=|\|\|=|={2,3}[ \t]|=|:-|::?|->)|([,|;]))[ \t]{0,20}`)
 
 // wrapping matches what stands before a string that is passed on: a call, a default, a literal of a type, a block.
-var wrapping = lazily(`^(?:\\?\r?\n[ \t]*)?(?:(?:(?:new|await|return|str|String|bytes) |!!?\w* |[&*$@(\[{:]|\\n|` +
+var wrapping = lazy.Pattern(`^(?:\\?\r?\n[ \t]*)?(?:(?:(?:new|await|return|str|String|bytes) |!!?\w* |[&*$@(\[{:]|\\n|` +
 	`[\w.:>\[\]{}-]{1,50}\((?:["'][\w.-]{1,50}["'], ?|\w{1,20}, ?)?|` +
 	`["']?[\w.$"'\[\]()?-]{1,60} ?(?:\|\||\?\?|\?:|:-|or) ?|\w{1,20}: ?)[ \t]*){0,3}(?:\\?\r?\n[ \t]*)?(?:[|>][+-]?\d?[ \t]*\r?\n[ \t]+|"""\\?(?:\r?\n)?[ \t]*|'''\\?(?:\r?\n)?[ \t]*|<<[-~]?["']?\w+["']?\r?\n[ \t]*)?` +
 	`(?:[bBrRuUfFLN@$]{1,2}|%?[qQ]{1,2}[({\[|/]|\[\[)?`)
 
 // scheme matches the word before a credential in a header, and before a key in the settings of Laravel.
-var scheme = lazily(`^(?i:(?:bearer|basic|token|bot|apikey|key|negotiate|ssws|oauth|jwt)(?: +|%20|\\u0020)|base64:|pass:|\{\w+\})+`)
+var scheme = lazy.Pattern(`^(?i:(?:bearer|basic|token|bot|apikey|key|negotiate|ssws|oauth|jwt)(?: +|%20|\\u0020)|base64:|pass:|\{\w+\})+`)
 
 // values calls yield with each value that the name may have, until yield returns true. text ends where the value
 // has to.
@@ -96,7 +98,7 @@ func (n name) element(text []byte) []int {
 }
 
 // inElement matches what stands between a name and a value that is the text of an element.
-var inElement = lazily(`^(?:["'][^<>\n]{0,80}>\s{0,40}(?:<\w+>\s{0,40})?|</[\w:]+>\s{0,40}<[\w:]+[^<>\n]{0,40}>\s{0,40}|(?:[ \t][^<>\n]{0,100})?>\s{0,40}(?:<!\[CDATA\[)?)`)
+var inElement = lazy.Pattern(`^(?:["'][^<>\n]{0,80}>\s{0,40}(?:<\w+>\s{0,40})?|</[\w:]+>\s{0,40}<[\w:]+[^<>\n]{0,40}>\s{0,40}|(?:[ \t][^<>\n]{0,100})?>\s{0,40}(?:<!\[CDATA\[)?)`)
 
 // valuesAt yields the values that begin at an offset: in quotes, or bare, whole or up to a sign that may end it.
 func (n name) valuesAt(text []byte, at int, how tie, yield func(value) bool) bool {
@@ -162,7 +164,7 @@ func (n name) bare(text []byte, from int, quote byte, how tie, yield func(value)
 }
 
 // parameter matches the beginning of the next one in the query of an address.
-var parameter = lazily(`^&(?:amp;)?[a-zA-Z][\w.-]{2,30}=`)
+var parameter = lazy.Pattern(`^&(?:amp;)?[a-zA-Z][\w.-]{2,30}=`)
 
 // phraseEnd finds the end of a secret that has spaces: an app password in four groups, and the words of a wallet.
 func phraseEnd(text []byte, from int, of promise) (to int, found bool) {
@@ -179,8 +181,8 @@ func phraseEnd(text []byte, from int, of promise) (to int, found bool) {
 }
 
 var (
-	groups   = lazily(`^[a-z]{4}(?:[ -][a-z]{4}){3}`)
-	mnemonic = lazily(`^(?:[a-z]{3,8} ){11}(?:(?:[a-z]{3,8} ){3}){0,4}?[a-z]{3,8}`)
+	groups   = lazy.Pattern(`^[a-z]{4}(?:[ -][a-z]{4}){3}`)
+	mnemonic = lazy.Pattern(`^(?:[a-z]{3,8} ){11}(?:(?:[a-z]{3,8} ){3}){0,4}?[a-z]{3,8}`)
 )
 
 // nearby yields words that follow a name on its line, or on the next one if it ends its own, or that precede it, as in
@@ -296,10 +298,10 @@ func memberAt(text []byte, at int) (from, to int, found bool) {
 }
 
 // member matches the name of the value in a pair, and its operator.
-var member = lazily(`(?i)(?:value|content|val|data|default)["']?[ \t]*[:=][ \t]*\\?`)
+var member = lazy.Pattern(`(?i)(?:value|content|val|data|default)["']?[ \t]*[:=][ \t]*\\?`)
 
 // border matches what ends the object, the item or the element that the two halves of a pair have to share.
-var border = lazily(`[{}<>]|\n[ \t]*- |\n[ \t]*\n`)
+var border = lazy.Pattern(`[{}<>]|\n[ \t]*- |\n[ \t]*\n`)
 
 // heads reports whether a name may be the head of a column.
 func (n name) heads(text []byte) bool {
@@ -354,7 +356,7 @@ func (n name) rows(text []byte, yield func(value)) {
 }
 
 // heading matches the first line of a table, up to its end, or the columns of a statement of SQL.
-var heading = lazily(`^(?i:[ \t]*(?:(?:` + field + `,)+` + field + `|(?:` + field + `;)+` + field + `|(?:` + field + `\t)+` + field + `|\|(?:` + field + `\|)+)[ \t]*\r?\n(?:\|[ |:-]+\|?[ \t]*\r?\n)?` +
+var heading = lazy.Pattern(`^(?i:[ \t]*(?:(?:` + field + `,)+` + field + `|(?:` + field + `;)+` + field + `|(?:` + field + `\t)+` + field + `|\|(?:` + field + `\|)+)[ \t]*\r?\n(?:\|[ |:-]+\|?[ \t]*\r?\n)?` +
 	`|[^\n(]{0,80}\((?: ?["'\x60]?\w{1,40}["'\x60]?,)+ ?["'\x60]?\w{1,40}["'\x60]?\)\s*values\s*\()`)
 
 const field = `[ *]*["']?[a-z][\w .-]{0,40}["']?[ *]*`

@@ -3,6 +3,8 @@ package guard
 import (
 	"bytes"
 	"encoding/base64"
+
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // isBasicAuth decodes the credential and requires user:password with a password that is not an
@@ -62,10 +64,10 @@ func isEncodedKey(m match) bool {
 // bare matches what precedes an assignment in configuration files and shells: NAME=value,
 // export NAME=value, name: value. In a programming language, a value without quotes is a
 // variable.
-var bare = lazily(`^(?: *\d+(?:[:|\t│]|→)\s*)?[ \t]*(?:[-+#/>]+ *)?(?:export |set |ENV |ARG |-e |--|<|\$env:)?["']?[\w.-]*$|--[\w-]*$|-D[\w.]*$|<[\w.-]*$|(?:-e|-H|--env|--header|--build-arg)[ =]["']?[\w.-]*$`)
+var bare = lazy.Pattern(`^(?: *\d+(?:[:|\t│]|→)\s*)?[ \t]*(?:[-+#/>]+ *)?(?:export |set |ENV |ARG |-e |--|<|\$env:)?["']?[\w.-]*$|--[\w-]*$|-D[\w.]*$|<[\w.-]*$|(?:-e|-H|--env|--header|--build-arg)[ =]["']?[\w.-]*$`)
 
 // namesPath matches a member of another variable, which programs assign without quotes.
-var namesPath = lazily(`^[&*]*[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+$`)
+var namesPath = lazy.Pattern(`^[&*]*[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+$`)
 
 // isComputed reports whether a bare value is a member of a variable without digits, or ends
 // with a bracket and all of its brackets match, as calls and literals do.
@@ -100,6 +102,6 @@ func isChosen(value []byte) bool {
 }
 
 var (
-	nameLike = lazily(`^[A-Za-z_.-]+$`)
-	pathLike = lazily(`^[\w./\\:,'-]+$`)
+	nameLike = lazy.Pattern(`^[A-Za-z_.-]+$`)
+	pathLike = lazy.Pattern(`^[\w./\\:,'-]+$`)
 )

@@ -4,15 +4,14 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/tidwall/gjson"
 
 	"git-checkpoint/internal/sys/gather"
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // evaluation holds the variables of resumeScope. They depend on each other and are set in this
@@ -75,9 +74,7 @@ func (e *evaluation) steps(s Situation) {
 }
 
 // counted matches the variables that newEvaluation can leave out.
-var counted = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`steps_done|steps_left|completed|pending|done|total|point`)
-})
+var counted = lazy.Pattern(`steps_done|steps_left|completed|pending|done|total|point`)
 
 // value evaluates an expression. It returns nil if the expression fails on this state, for example
 // because a member is missing.

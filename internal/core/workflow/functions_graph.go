@@ -2,9 +2,9 @@ package workflow
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
-	"sync"
+
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // nodes returns the function that lists the names in an object of nodes, in natural order, of those
@@ -38,7 +38,7 @@ func nodes(finished bool) func(args ...any) (any, error) {
 
 // batchOf matches a batch number at the start of a name. It is compiled on first use, to keep the
 // start of the program fast.
-var batchOf = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^batch[_-]?([0-9]{1,9})(?:[_-]|$)`) })
+var batchOf = lazy.Pattern(`^batch[_-]?([0-9]{1,9})(?:[_-]|$)`)
 
 // batchName returns the name of a group that batches made: by its first item, or else by current, the
 // number or name of the batch under way.

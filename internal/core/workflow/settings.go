@@ -3,10 +3,10 @@ package workflow
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"git-checkpoint/internal/sys/lazy"
 
 	"github.com/tidwall/gjson"
 )
@@ -144,9 +144,7 @@ func (t *translation) set(s Setting, key, from string, value gjson.Result) error
 
 // keptPattern matches the ways in which people write a number of checkpoints to keep: 3, last_3,
 // last 3 per phase.
-var keptPattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(?:(?:keep|last)[ _-]*)*(\d{1,6})(?:[ _-]*per[ _-]*phase)?$`)
-})
+var keptPattern = lazy.Pattern(`(?i)^(?:(?:keep|last)[ _-]*)*(\d{1,6})(?:[ _-]*per[ _-]*phase)?$`)
 
 // kept converts such a text to the value of checkpoint.<trigger>.keep: "-1" for all, "" if it does
 // not match.

@@ -6,11 +6,11 @@ package journal
 
 import (
 	"errors"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
+
+	"git-checkpoint/internal/sys/lazy"
 )
 
 const hexDigits = "0123456789abcdef"
@@ -73,8 +73,8 @@ func unquote(s string) (string, error) {
 }
 
 var (
-	escape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(anEscape) })
-	quoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^"(?:[^"\\]|` + anEscape + `)*"$`) })
+	escape = lazy.Pattern(anEscape)
+	quoted = lazy.Pattern(`^"(?:[^"\\]|` + anEscape + `)*"$`)
 )
 
 // anEscape matches an escape sequence. Hex digits must be in lower case.

@@ -1,14 +1,14 @@
 package name
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // harmlessWord matches words that need no quotes in a shell.
-var harmlessWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w@:+=,./%-][\w@~:+=,./%-]*$`) })
+var harmlessWord = lazy.Pattern(`^[\w@:+=,./%-][\w@~:+=,./%-]*$`)
 
 // Quoted quotes words for a POSIX shell, those that need it. Hints contain commands that people paste.
 func Quoted(words ...string) string {

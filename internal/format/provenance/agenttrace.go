@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // trace is a record of Agent Trace 0.1.0.
@@ -117,7 +119,7 @@ const providers = `claude- anthropic gpt- openai chatgpt- openai codex- openai o
 // mostModel is how long a model_id may be, in characters.
 const mostModel = 250
 
-var modelID = pattern(`^[^/\s]+/\S+$`)
+var modelID = lazy.Pattern(`^[^/\s]+/\S+$`)
 
 // withProvider returns PROVIDER/MODEL, or nothing if the provider is not known.
 func withProvider(model string) string {
@@ -134,9 +136,9 @@ func withProvider(model string) string {
 
 var (
 	errNoJSON    = errors.New("it is no JSON of this format")
-	threeNumbers = pattern(`^\d+\.\d+\.\d+$`)
-	uuid         = pattern(`(?i)^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
-	above        = pattern(`^[A-Za-z]:[\\/]|(?:^|/)\.{0,2}(?:/|$)`) // paths that are not below the top
+	threeNumbers = lazy.Pattern(`^\d+\.\d+\.\d+$`)
+	uuid         = lazy.Pattern(`(?i)^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+	above        = lazy.Pattern(`^[A-Za-z]:[\\/]|(?:^|/)\.{0,2}(?:/|$)`) // paths that are not below the top
 )
 
 // readAgentTrace reads a record, or a list of them. What does not fit the format is an error.

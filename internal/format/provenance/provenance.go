@@ -11,7 +11,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // Tool is the name of this program in both formats.
@@ -148,20 +149,15 @@ func (s Saying) Words() string {
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), ", ")
 }
 
-// pattern compiles a regular expression when it is used for the first time.
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
-}
-
-var trailerLine = pattern(`^([A-Za-z-]+):[ \t]+(.*?)[ \t\r]*$`)
+var trailerLine = lazy.Pattern(`^([A-Za-z-]+):[ \t]+(.*?)[ \t\r]*$`)
 
 // values has the form of the value of each trailer, by key in lower case.
 var values = map[string]func() *regexp.Regexp{
-	"entire-checkpoint": pattern(`^(?:[0-9a-f]{12}|[0-7][0-9A-HJKMNP-TV-Z]{25})$`),
-	"agent-logs-url":    link, "claude-session": link, "assisted-by": pattern(`.`),
+	"entire-checkpoint": lazy.Pattern(`^(?:[0-9a-f]{12}|[0-7][0-9A-HJKMNP-TV-Z]{25})$`),
+	"agent-logs-url":    link, "claude-session": link, "assisted-by": lazy.Pattern(`.`),
 }
 
-var link = pattern(`^https?://\S+$`)
+var link = lazy.Pattern(`^https?://\S+$`)
 
 // Trailers returns what the known trailers of a message say, each once. They count anywhere in it, because a squash leaves them in
 // its middle, but not where they are indented, quoted, or within a fence.

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/lazy"
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tidwall/gjson"
@@ -212,7 +212,7 @@ func parseText[T ~string](s string) (T, error) {
 // mode is permission bits in octal, such as 0644 or 01777.
 type mode string
 
-var modePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^0[0-7]{3,4}$`) })
+var modePattern = lazy.Pattern(`^0[0-7]{3,4}$`)
 
 func parseMode(s string) (mode, error) {
 	if !modePattern().MatchString(s) {

@@ -5,10 +5,10 @@ package record
 // for scissors or patches.
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 	"unicode/utf8"
+
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // Limits of texts in a commit message: maxMessage in bytes, maxValue in characters. The record has
@@ -20,9 +20,7 @@ const (
 
 // special matches the beginning of such lines: scissors, the divider before a patch ("---"), the
 // armor of a signature ("-----BEGIN"), a signature header, and our own trailers and headings.
-var special = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^ *(---|gpgsig|Checkpoint-|(Topic|Files changed|Metrics):|(\S{0,8}[ \t]*-[- ]*)?(>8|8<|>%|%<))`)
-})
+var special = lazy.Pattern(`(?i)^ *(---|gpgsig|Checkpoint-|(Topic|Files changed|Metrics):|(\S{0,8}[ \t]*-[- ]*)?(>8|8<|>%|%<))`)
 
 // paragraphs returns a message that is safe in a commit: without control characters, without
 // special lines, and without blank lines at either end.

@@ -2,9 +2,9 @@ package render
 
 import (
 	"io"
-	"regexp"
 	"strings"
-	"sync"
+
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // Problem is an error as a user sees it: a kind for programs, a message, and hints about what to
@@ -46,7 +46,7 @@ func Warn(w io.Writer, style Style, message string) error {
 
 // longWord matches words of more than 1000 characters. No name of a file, ref or remote is that
 // long.
-var longWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\S{1000}\S+`) })
+var longWord = lazy.Pattern(`\S{1000}\S+`)
 
 // shorten cuts the middle out of such words. A command line or a document may contain 100,000
 // characters without a space, and an error message repeats what it is about.

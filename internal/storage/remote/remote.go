@@ -18,14 +18,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // Remote is another repository, given by the name of a configured remote or by an address.
@@ -195,7 +194,7 @@ func messageOf(e *git.Error) string {
 }
 
 // userInfo matches the user name and password of a URL.
-var userInfo = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`://[^/@\s]*@`) })
+var userInfo = lazy.Pattern(`://[^/@\s]*@`)
 
 // Redact removes user names and passwords from URLs in a text.
 func Redact(text string) string { return userInfo().ReplaceAllString(text, "://") }

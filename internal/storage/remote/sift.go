@@ -9,12 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"sync"
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/sys/gather"
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // harmless are the rules of git fsck that this program demotes to warnings: a rollback writes what
@@ -47,12 +47,8 @@ var hardened = sync.OnceValue(func() []string {
 // refusal matches what git prints when it refuses an object of a fetch, or when the remote cannot
 // send one. culprit matches the object and the rule, where git names them.
 var (
-	refusal = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`fsck error|fsck failed|fatal: invalid (?:commit|tree|blob|tag)\b|Not all child objects|not receive expected object|possible repository corruption`)
-	})
-	culprit = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^error: object ([0-9a-f]{40,64}): (\w+: .*)$`)
-	})
+	refusal = lazy.Pattern(`fsck error|fsck failed|fatal: invalid (?:commit|tree|blob|tag)\b|Not all child objects|not receive expected object|possible repository corruption`)
+	culprit = lazy.Pattern(`(?m)^error: object ([0-9a-f]{40,64}): (\w+: .*)$`)
 )
 
 // refused returns why git refused an object of a fetch, or nil if err says something else.

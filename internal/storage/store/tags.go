@@ -4,15 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // tagKey identifies a tag of a session: that of a step, or that of one iteration of a step.
@@ -23,7 +22,7 @@ type tagKey struct {
 
 // taggable matches the iterations that may be part of a tag. Journals come from other clones, and a
 // tag name that git refuses would make the whole transaction fail.
-var taggable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
+var taggable = lazy.Pattern(`^[A-Za-z0-9_-]{1,64}$`)
 
 // newest holds, for each tag, the place of the newest live milestone that it could point to.
 type newest map[tagKey]int

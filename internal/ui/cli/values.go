@@ -3,15 +3,14 @@ package cli
 import (
 	"fmt"
 	"reflect"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/alecthomas/kong"
 
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/lazy"
 	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/verb/create"
 )
@@ -38,9 +37,7 @@ func verbatim(ctx *kong.DecodeContext, target reflect.Value) error {
 
 // gitsWords matches a time of git's words, such as "last friday" or "2 hours", or a date with slashes or dots. git takes
 // any other word for now, without an error.
-var gitsWords = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^([\d:,+/. -]|(jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec|sun|mon|tues?|wed(nes)?|thu(rs)?|fri|sat(ur)?)(\w*(uary|ch|il|ust|ember|ober|day)\b|\b)|(second|minute|hour|day|week|month|year)s?\b|(yesterday|today|now|noon|midnight|tea|never|last|ago|at|on|am|pm|utc|gmt|one|two|three|four|five|six|seven|eight|nine|ten)\b|(st|nd|rd|th)\b)+$`)
-})
+var gitsWords = lazy.Pattern(`(?i)^([\d:,+/. -]|(jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec|sun|mon|tues?|wed(nes)?|thu(rs)?|fri|sat(ur)?)(\w*(uary|ch|il|ust|ember|ober|day)\b|\b)|(second|minute|hour|day|week|month|year)s?\b|(yesterday|today|now|noon|midnight|tea|never|last|ago|at|on|am|pm|utc|gmt|one|two|three|four|five|six|seven|eight|nine|ten)\b|(st|nd|rd|th)\b)+$`)
 
 // since parses the point in time of --since: RFC 3339, a local date or date and time, how long ago it was (30d, 12h), as
 // for prune --older-than. An empty text gives the zero time, and so does one of git's words, which inspect.GitTime reads.

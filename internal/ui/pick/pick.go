@@ -12,13 +12,12 @@ import (
 	"context"
 	"errors"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	tea "charm.land/bubbletea/v2"
 
+	"git-checkpoint/internal/sys/lazy"
 	"git-checkpoint/internal/ui/term"
 )
 
@@ -260,7 +259,7 @@ func (m *model) jumpTo(text string) {
 }
 
 // colours matches the color codes that lines and previews may contain.
-var colours = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[[0-9;]*m`) })
+var colours = lazy.Pattern(`\x1b\[[0-9;]*m`)
 
 // find applies the filter: it shows the lines that contain every word, and keeps the cursor on its
 // item.

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
-	"sync"
+
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // listed is the number of lines shown at once. Further ones are found by typing a part of their
@@ -15,7 +15,7 @@ import (
 const listed = 20
 
 // colourCode matches color codes, which a search must ignore.
-var colourCode = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[[0-9;]*m`) })
+var colourCode = lazy.Pattern(`\x1b\[[0-9;]*m`)
 
 // Choose shows lines and asks the user for one of them, by its key or by a part of its text. A line
 // contains its key, and may have color codes. If several lines match, it shows these and asks again;

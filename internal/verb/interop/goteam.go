@@ -7,15 +7,14 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/tidwall/gjson"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/lazy"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/transfer"
 )
@@ -45,7 +44,7 @@ func (goTeam) containers() []string { return []string{goTeamBare, goTeamHome} }
 
 // labelParts matches a label. The groups are the step and the rest, which has the step's name and
 // the iteration.
-var labelParts = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^cp-(\d{1,9})(?:-(.*))?$`) })
+var labelParts = lazy.Pattern(`^cp-(\d{1,9})(?:-(.*))?$`)
 
 // read reads every session in both directories.
 func (g goTeam) read(r *reading) {

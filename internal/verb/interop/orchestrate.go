@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
-	"sync"
 
+	"git-checkpoint/internal/sys/lazy"
 	"git-checkpoint/internal/verb/transfer"
 )
 
@@ -29,9 +28,7 @@ const (
 func (orchestrate) containers() []string { return []string{orchestrateHome} }
 
 // orchestrateID matches the id of a document, which ends in the time at which the workflow started.
-var orchestrateID = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[a-zA-Z].*_(\d{8}_\d{6})$`)
-})
+var orchestrateID = lazy.Pattern(`^[a-zA-Z].*_(\d{8}_\d{6})$`)
 
 func (o orchestrate) read(r *reading) {
 	seen := ids{}

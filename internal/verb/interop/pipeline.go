@@ -2,9 +2,8 @@ package interop
 
 import (
 	"fmt"
-	"regexp"
-	"sync"
 
+	"git-checkpoint/internal/sys/lazy"
 	"git-checkpoint/internal/verb/transfer"
 )
 
@@ -22,7 +21,7 @@ const pipelineHome = ".claude/skills/build-pipeline/checkpoints"
 func (pipeline) containers() []string { return []string{pipelineHome} }
 
 // pipelineID matches the id of a requirement, such as PRD-014.
-var pipelineID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^PRD-\d{3}$`) })
+var pipelineID = lazy.Pattern(`^PRD-\d{3}$`)
 
 func (l pipeline) read(r *reading) {
 	seen := ids{}

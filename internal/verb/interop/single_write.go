@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -16,6 +14,7 @@ import (
 
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/sys/gather"
+	"git-checkpoint/internal/sys/lazy"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/transfer"
 )
@@ -212,7 +211,7 @@ func (l pipeline) write(a *transfer.Archive, w *rendering) {
 }
 
 // firstDigits matches a number inside a name.
-var firstDigits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+`) })
+var firstDigits = lazy.Pattern(`\d+`)
 
 // id returns the PRD of a session: its name if that is one, the PRD in a state, or else one made of
 // the last three digits of a number in the session's name or of a checksum.

@@ -8,14 +8,13 @@ import (
 	"io/fs"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/tidwall/gjson"
 
 	"git-checkpoint/internal/sys/gather"
+	"git-checkpoint/internal/sys/lazy"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/transfer"
 )
@@ -38,7 +37,7 @@ const (
 func (ultraCreate) containers() []string { return []string{ultraHome, path.Dir(ultraDatabase)} }
 
 // ultraID matches the id of a checkpoint. The groups are its time and the number of its phase.
-var ultraID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^cp_(\d{8}_\d{6})_phase(\d+)`) })
+var ultraID = lazy.Pattern(`^cp_(\d{8}_\d{6})_phase(\d+)`)
 
 // ultraProjects has the documents of an import by project and id.
 type ultraProjects map[string]map[string]*transfer.ImportDocument

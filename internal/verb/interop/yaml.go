@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
+
+	"git-checkpoint/internal/sys/lazy"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -214,8 +214,6 @@ func (c *yamlReader) scalar(n *yaml.Node) {
 }
 
 // longNumber matches what every YAML reader takes for a decimal number, however long it is.
-var longNumber = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[-+]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$`)
-})
+var longNumber = lazy.Pattern(`^[-+]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$`)
 
-var leadingZero = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-?0[0-9]`) })
+var leadingZero = lazy.Pattern(`^-?0[0-9]`)

@@ -4,23 +4,20 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/tidwall/gjson"
 	"go.yaml.in/yaml/v3"
 
 	"git-checkpoint/internal/sys/gather"
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // plainScalar matches strings that every YAML reader takes for a string without quotes. It requires
 // a letter in front, so that numbers and dates do not match; yamlWords has the remaining
 // exceptions.
-var plainScalar = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./+-]*(?:[ :]?[A-Za-z0-9_./+()-]+)*$`)
-})
+var plainScalar = lazy.Pattern(`^[A-Za-z][A-Za-z0-9_./+-]*(?:[ :]?[A-Za-z0-9_./+()-]+)*$`)
 
 // yamlWords are the strings that some readers take for a boolean, null or a number.
 var yamlWords = [...]string{"true", "false", "yes", "no", "on", "off", "null", "y", "n", "nan", "inf"}
@@ -42,7 +39,7 @@ func jsonToYAML(doc json.RawMessage) []byte {
 }
 
 // escapes matches what the library writes of a backslash, and of emoji, which people shall read.
-var escapes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\\\\|\\U[0-9A-F]{8}`) })
+var escapes = lazy.Pattern(`\\\\|\\U[0-9A-F]{8}`)
 
 // yamlNode returns a value as a node of YAML.
 func yamlNode(v gjson.Result) *yaml.Node {

@@ -9,10 +9,8 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
@@ -22,6 +20,7 @@ import (
 	"git-checkpoint/internal/format/provenance"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/sys/gather"
+	"git-checkpoint/internal/sys/lazy"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/why"
 	"git-checkpoint/internal/verb/witness"
@@ -364,13 +363,9 @@ func (a *Answer) clean(ctx context.Context, gate *clearance.Texts) error {
 	return nil
 }
 
-var places = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`file://\S+|[A-Za-z]:\\[^\s"'<>]+|~/[^\s"'<>` + "`" + `)]+|(^|[^\w./:~-]|[=:,(])/[\w.@+~-]+(?:/[^\s"'<>` + "`" + `):,]*)+`)
-})
+var places = lazy.Pattern(`file://\S+|[A-Za-z]:\\[^\s"'<>]+|~/[^\s"'<>` + "`" + `)]+|(^|[^\w./:~-]|[=:,(])/[\w.@+~-]+(?:/[^\s"'<>` + "`" + `):,]*)+`)
 
-var addresses = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`[\w.+%-]+@[\w-]+(?:\.[\w-]+)+`)
-})
+var addresses = lazy.Pattern(`[\w.+%-]+@[\w-]+(?:\.[\w-]+)+`)
 
 // shorn returns a text without absolute paths and mail addresses.
 func shorn(text string) string {

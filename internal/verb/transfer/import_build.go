@@ -10,8 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
-	"sync"
 	"time"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -22,13 +20,14 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/gather"
+	"git-checkpoint/internal/sys/lazy"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/rollback"
 )
 
 // labelPattern is the grammar of labels in docs/format.md. A layout's label outside of it
 // is replaced.
-var labelPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^cp-[0-9]{2,9}[A-Za-z0-9._+-]{0,120}$`) })
+var labelPattern = lazy.Pattern(`^cp-[0-9]{2,9}[A-Za-z0-9._+-]{0,120}$`)
 
 // compose makes the record of a document, except for the id and what depends on objects. If
 // the workflow accepts the document, its state, status and trigger come from there; else

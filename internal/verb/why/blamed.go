@@ -7,16 +7,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // blamed asks git blame about the lines of a request. whole has all lines of the file as it is now, if some
@@ -110,9 +109,7 @@ func untracked(ctx context.Context, s *checkpoint.Service, req Request, path, sa
 }
 
 // absent matches what git blame says of a file that is in no commit, or is no file.
-var absent = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(no such (path|ref)|cannot stat|Cannot lstat|unsupported file type)`)
-})
+var absent = lazy.Pattern(`^(no such (path|ref)|cannot stat|Cannot lstat|unsupported file type)`)
 
 // nested returns the directory above a path that is a repository inside this one, such as a submodule; "": there is none.
 func nested(worktree, path string) string {
@@ -136,7 +133,7 @@ func noLines(s *checkpoint.Service, said string) error {
 	return Refused(s, said)
 }
 
-var numbers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d{1,9})(?:,(\+?)(\d{1,9}))?$`) })
+var numbers = lazy.Pattern(`^(\d{1,9})(?:,(\+?)(\d{1,9}))?$`)
 
 // rangeOf parses N, N,M or N,+COUNT for a file with this many lines.
 func rangeOf(typed string, lines int, path string) (from, to int, err error) {

@@ -5,12 +5,11 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // personOf identifies somebody, in lower case: "name <mail>".
@@ -35,9 +34,7 @@ func isProgram(s git.Signature) bool {
 
 // hidden matches an address that a host gave to somebody who hides another, such as
 // 12345+ada@users.noreply.github.com: the number may be missing.
-var hidden = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:\d+[+-])?([^@]+@(?:users\.)?noreply\..+)$`)
-})
+var hidden = lazy.Pattern(`^(?:\d+[+-])?([^@]+@(?:users\.)?noreply\..+)$`)
 
 // same reports whether two people are one: they have the same address, if need be after .mailmap was asked, or one has
 // an address that a host made, and their full names are the same.

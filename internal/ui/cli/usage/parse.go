@@ -14,12 +14,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/alecthomas/kong"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // Parse parses the arguments with kong, after changing those that kong would misread. The last
@@ -189,9 +189,7 @@ func split(node *kong.Node, args []string, depth int, verbatim bool) (own, rest 
 const gitOption = "git-option"
 
 // passed matches the options of git diff that are passed to it, and detached those whose value is the next word.
-var passed, detached = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(-[wbWazR]|-[SGUMCOl].*|--(name-only|(short|num|dir|compact-)?(stat|summary).*|word-diff.*|color-words.*|ignore-.*|pickaxe-.*|unified=.*|minimal|patience|histogram|diff-algorithm=.*|find-.*|diff-filter=.*|raw|check|full-index|binary|text|relative.*|function-context|no-renames|inter-hunk-context=.*|(src|dst)-prefix=.*|no-prefix|no-ext-diff|textconv|no-textconv|abbrev.*|output-indicator-.*))$`)
-}), []string{"-S", "-G", "-O"}
+var passed, detached = lazy.Pattern(`^(-[wbWazR]|-[SGUMCOl].*|--(name-only|(short|num|dir|compact-)?(stat|summary).*|word-diff.*|color-words.*|ignore-.*|pickaxe-.*|unified=.*|minimal|patience|histogram|diff-algorithm=.*|find-.*|diff-filter=.*|raw|check|full-index|binary|text|relative.*|function-context|no-renames|inter-hunk-context=.*|(src|dst)-prefix=.*|no-prefix|no-ext-diff|textconv|no-textconv|abbrev.*|output-indicator-.*))$`), []string{"-S", "-G", "-O"}
 
 // rewritten changes some kinds of flags that kong would misread:
 //
