@@ -105,12 +105,15 @@ func (t *Talk) Answer(ctx context.Context, prompt string) (text string, ours boo
 	})
 }
 
-// read returns the command of a prompt. What follows the prompt that asked a question, on its own line, is
+// read returns the command of a prompt. What follows the prompt that asked a question, or stands on the line before it, is
 // an answer, because some agents put a command back into their input line; so is that prompt again.
 func (t *Talk) read(prompt string) (c command, ours bool) {
 	prompt = strings.TrimSpace(prompt)
 	if q := t.Asked; q != nil && q.Last && t.fresh() {
 		rest, again := strings.CutPrefix(prompt, q.Typed)
+		if !again {
+			rest, again = strings.CutSuffix(prompt, "\n"+q.Typed)
+		}
 		if rest = strings.TrimSpace(rest); again && rest == "" && q.Plan != "" {
 			return command{form: form{Does: "yes"}}, true
 		}

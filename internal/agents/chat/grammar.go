@@ -148,12 +148,8 @@ var unknownFlag = lazy.Pattern(`^--?[A-Za-z]`)
 // args returns the arguments of the command line. An argument whose slot is empty is left out.
 func (c command) args() (args []string) {
 	slots := map[string]string{"{a}": "", "{b}": "", "{words}": c.words}
-	for i, slot := range []string{"{a}", "{b}"} {
-		if i < len(c.refs) {
-			slots[slot] = c.refs[i]
-		} else if i < len(c.Refs) {
-			slots[slot] = c.Refs[i]
-		}
+	for i, ref := range slices.Concat(c.refs, c.Refs[min(len(c.refs), len(c.Refs)):]) {
+		slots["{"+"ab"[i:i+1]+"}"] = ref
 	}
 	for _, arg := range c.Line {
 		before, slot, _ := strings.Cut(arg, "{")
@@ -194,11 +190,8 @@ func isProse(rest string, exact bool) bool {
 // mistyped returns the command for a line whose word is that of one of ours, or nearly so, but which is
 // none of them.
 func mistyped(line string) (c command, ours bool) {
-	end := strings.IndexFunc(line[1:], func(r rune) bool { return r != '-' && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') }) + 1
-	if end == 0 {
-		end = len(line)
-	}
-	word, rest := strings.ToLower(line[:end]), line[end:]
+	rest := strings.TrimLeft(line[1:], "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	word := strings.ToLower(strings.TrimSuffix(line, rest))
 	if line[0] != '*' || len(word) < 2 {
 		return c, false
 	}

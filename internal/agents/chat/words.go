@@ -20,11 +20,8 @@ var linePattern = sync.OnceValue(func() *regexp.Regexp {
 func inWords(text string) string {
 	return linePattern().ReplaceAllStringFunc(text, func(found string) string {
 		m := linePattern().FindStringSubmatch(found)
-		words := strings.Fields(m[1] + m[2])
-		if len(words) > 0 {
-			if typed := typedFor(words); typed != "" {
-				return typed
-			}
+		if typed := typedFor(strings.Fields(m[1] + m[2])); typed != "" {
+			return typed
 		}
 		if m[1] != "" {
 			return found + " in a terminal"
@@ -36,6 +33,9 @@ func inWords(text string) string {
 // typedFor returns what is typed in a chat for the arguments of a command line; "" if there is nothing.
 func typedFor(line []string) string {
 	line = slices.DeleteFunc(line, func(word string) bool { return word == "-y" || word == "--yes" })
+	if len(line) == 0 { // somebody's text
+		return ""
+	}
 	for _, f := range forms() {
 		if slices.Contains(f.Means, strings.Join(line, " ")) {
 			return f.typed(nil, nil)

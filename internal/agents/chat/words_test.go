@@ -20,6 +20,7 @@ func TestInWords(t *testing.T) {
 		"`git checkpoint rollback 2 --chat`":                  "`git checkpoint rollback 2 --chat` in a terminal",
 		"git checkpoint rollback other:3 -y":                  "*rollback:other:3",
 		"git checkpoint rollback NAME":                        "git checkpoint rollback NAME",
+		"say `git checkpoint -y`":                             "say `git checkpoint -y` in a terminal",
 		"`git checkpoint`":                                    "`git checkpoint`",
 		"`git checkpoint delete 2` and `git checkpoint redo`": "*delete:2 and *redo",
 	} {
