@@ -33,6 +33,10 @@ type driven struct {
 	on       func(args []string) []string // arguments before a prompt that goes on after --chat
 	consents bool                         // --chat needs consent
 	stays    bool                         // a conversation stays in its worktree
+
+	screen []string          // arguments in a terminal
+	shows  string            // what is on its screen once it can be typed to; empty: the screen is not tested
+	opens  map[string]string // keys for what it asks before
 }
 
 // drivenAgents are the agents; in their texts {url}, {repo}, {home} and {agents} are replaced.
@@ -47,6 +51,8 @@ func drivenAgents() []driven {
 				"projects":{"{repo}":{"hasTrustDialogAccepted":true,"hasCompletedProjectOnboarding":true}}}`},
 			install: [][]string{{"plugin", "validate", "{plugin}"}, {"plugin", "marketplace", "add", "{plugin}"}, {"plugin", "install", "git-checkpoint@git-checkpoint"}},
 			work:    map[string]string{".claude/settings.json": "{\n\t\"cleanupPeriodDays\": 20\n}\n"},
+			screen:  []string{"--dangerously-skip-permissions", "--model", "claude-sonnet-4-5"},
+			shows:   "bypass permissions on", opens: map[string]string{"Yes, I accept": "Down Enter"},
 			on: func(args []string) []string {
 				return append([]string{"--dangerously-skip-permissions", "--model", "claude-sonnet-4-5"}, append(args, "-p")...)
 			},
@@ -71,11 +77,15 @@ env_key = "LOCAL_KEY"
 supports_websockets = false
 request_max_retries = 0
 stream_max_retries = 0
+[notice.model_migrations]
+"gpt-5.5" = "gpt-6-sol"
 [projects."{repo}"]
 trust_level = "trusted"
 `},
 			install: [][]string{{"plugin", "marketplace", "add", "{plugin}"}, {"plugin", "add", "git-checkpoint@git-checkpoint"}},
 			work:    map[string]string{".codex/hooks.json": "{\n  \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"true\"}]}]}\n}"},
+			screen:  []string{"--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"},
+			shows:   "Ask Codex",
 			on: func(args []string) []string {
 				return append([]string{"exec"}, append(args, "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust")...)
 			},
@@ -89,6 +99,7 @@ trust_level = "trusted"
 				"privacy":{"usageStatisticsEnabled":false},"telemetry":{"enabled":false}}`},
 			install: [][]string{{"extensions", "validate", "{plugin}"}, {"extensions", "install", "{plugin}", "--consent", "--skip-settings"}},
 			work:    map[string]string{".gemini/settings.json": "{\r\n  \"ui\": {\"hideTips\": true} // ours\r\n}\r\n"},
+			screen:  []string{"--yolo", "-m", "gemini-2.5-flash"}, shows: "Type your message",
 			on: func(args []string) []string {
 				return append(append([]string{"--yolo", "-m", "gemini-2.5-flash"}, args...), "-p")
 			},
@@ -101,8 +112,9 @@ trust_level = "trusted"
 			home: map[string]string{".config/opencode/opencode.json": `{"autoupdate":false,"share":"disabled","model":"local/scripted","small_model":"local/scripted","permission":"allow",
 				"provider":{"local":{"npm":"@ai-sdk/openai-compatible","name":"Local","options":{"baseURL":"{url}/v1","apiKey":"dummy"},
 				"models":{"scripted":{"name":"Scripted","tool_call":true,"limit":{"context":100000,"output":8000}}}}}}`},
-			work: map[string]string{"opencode.json": "{\"$schema\": \"https://opencode.ai/config.json\"}\n"},
-			on:   func(args []string) []string { return append([]string{"run"}, args...) },
+			work:  map[string]string{"opencode.json": "{\"$schema\": \"https://opencode.ai/config.json\"}\n"},
+			on:    func(args []string) []string { return append([]string{"run"}, args...) },
+			shows: "Ask anything",
 		},
 		{
 			name: "copilot", program: "copilot",
@@ -115,6 +127,7 @@ trust_level = "trusted"
 			home:    map[string]string{".copilot/config.json": `{"trustedFolders":["{repo}"]}`},
 			install: [][]string{{"plugin", "marketplace", "add", "{plugin}"}, {"plugin", "install", "git-checkpoint@git-checkpoint"}},
 			work:    map[string]string{".github/hooks/other.json": `{"version":1,"hooks":{"agentStop":[{"type":"command","bash":"true"}]}}`},
+			screen:  []string{"--yolo", "--no-auto-update"}, shows: "/ commands",
 			on: func(args []string) []string {
 				return append(append([]string{"--yolo", "--no-auto-update"}, args...), "-p")
 			},
@@ -128,7 +141,8 @@ trust_level = "trusted"
 			home: map[string]string{".qwen/settings.json": `{"security":{"auth":{"selectedType":"openai"}},"general":{"enableAutoUpdate":false},
 				"privacy":{"usageStatisticsEnabled":false},"telemetry":{"enabled":false}}`},
 			install: [][]string{{"extensions", "install", "{plugin}", "--consent"}},
-			work:    map[string]string{".qwen/settings.json": "{\n  \"ui\": {\"hideTips\": true},\n  \"$version\": 4\n}\n"},
+			screen:  []string{"--yolo"}, shows: "Type your message",
+			work: map[string]string{".qwen/settings.json": "{\n  \"ui\": {\"hideTips\": true},\n  \"$version\": 4\n}\n"},
 		},
 		{
 			name: "droid", program: "droid", mute: true,
@@ -141,7 +155,7 @@ trust_level = "trusted"
 			work:    map[string]string{".factory/settings.json": "{\n  \"hooks\": {}\n}\n"},
 		},
 		{
-			name: "kilo", program: "kilo", packages: "kilo-plugin", brief: true,
+			name: "kilo", program: "kilo", packages: "kilo-plugin", brief: true, shows: "Ask anything",
 			first:   []string{"run"},
 			next:    []string{"run", "--continue"},
 			environ: []string{"LOCAL_KEY=dummy", "KILO_DISABLE_AUTOUPDATE=1", "KILO_DISABLE_MODELS_FETCH=1", "KILO_DISABLE_LSP_DOWNLOAD=1", "KILO_DISABLE_DEFAULT_PLUGINS=1", "KILO_TELEMETRY_LEVEL=off", "KILO_DISABLE_SESSION_INGEST=1", "KILO_DISABLE_CODEBASE_INDEXING=1", "KILO_API_URL={url}", "KILO_MODELS_URL={url}"},

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -22,6 +23,7 @@ import (
 type fanOut struct {
 	*world
 	*rand.Rand
+	mu     sync.Mutex
 	took   map[string]time.Duration // by hooks that nothing killed, by event
 	held   map[string]bool          // the contents that a hook has captured, or that went with a worktree
 	agreed bool                     // to .worktreeinclude as it is
@@ -30,21 +32,46 @@ type fanOut struct {
 
 // hook runs a hook in a directory, and kills it at some moment if that is asked for.
 func (f *fanOut) hook(dir, event, text string, killed bool) (said string, code int) {
+	return f.ready(dir, event, text, killed)()
+}
+
+// beside runs a hook while something else is done.
+func (f *fanOut) beside(event, text string, do func()) (said string, code int) {
+	hook, done := f.ready(f.dir, event, text, false), make(chan struct{})
+	go func() {
+		defer close(done)
+		said, code = hook()
+	}()
+	do()
+	<-done
+	return said, code
+}
+
+// ready draws when a hook is killed, and returns what runs it.
+func (f *fanOut) ready(dir, event, text string, killed bool) func() (said string, code int) {
+	f.nr++
+	file := fmt.Sprintf("%s-payload-%d", f.dir, f.nr)
 	payload, err := json.Marshal(map[string]string{"session_id": "fan", "cwd": dir, "hook_event_name": event, "name": text, "worktree_path": text, "prompt": text})
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	writeFile(f.t, f.dir+"-payload", string(payload))
+	writeFile(f.t, file, string(payload))
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	after := time.Hour
 	if killed {
 		after = time.Duration(f.Float64() * 1.2 * float64(cmp.Or(f.took[event], time.Second/2)))
 	}
-	began := time.Now()
-	said, code = f.shoot(after, syscall.SIGKILL, "sh", "-c", "cd '"+dir+"' && exec git-checkpoint hook claude "+event+" <'"+f.dir+"-payload' 2>'"+f.dir+"-stderr'")
-	if !killed {
-		f.took[event] = time.Since(began)
+	return func() (said string, code int) {
+		began := time.Now()
+		said, code = f.shoot(after, syscall.SIGKILL, "sh", "-c", "cd '"+dir+"' && exec git-checkpoint hook claude "+event+" <'"+file+"' 2>'"+file+"-stderr'")
+		if !killed {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.took[event] = time.Since(began)
+		}
+		return said, code
 	}
-	return said, code
 }
 
 // contents returns what is in the files of a worktree that git does not ignore.
@@ -77,7 +104,7 @@ func (f *fanOut) create() (dir string) {
 		f.t.Fatalf("standard output is %q", said)
 	}
 	if code != 0 {
-		if !killed || said != "" {
+		if !killed || said != "" && !whole { // it may be killed after its last word
 			f.t.Fatalf("exit code %d, standard output %q", code, said)
 		}
 		return ""
@@ -147,6 +174,49 @@ func (f *fanOut) remove(dir string) {
 	}
 }
 
+// pair makes two worktrees at once, and removes them at once.
+func (f *fanOut) pair() {
+	var dir string
+	said, code := f.beside("WorktreeCreate", "fix", func() { dir = f.create() })
+	other := strings.TrimSuffix(said, "\n")
+	if code != 0 || other == dir || filepath.Dir(other) != filepath.Dir(f.dir) {
+		why, _ := f.try("sh", "-c", "cat '"+f.dir+"-payload-'*-stderr")
+		f.t.Fatalf("beside %q: exit code %d, standard output %q, and the hooks so far\n%s", dir, code, said, why)
+	}
+	if dir == "" {
+		f.remove(other)
+		return
+	}
+	f.work(dir)
+	f.land(dir)
+	was := f.contents(other)
+	if said, code = f.beside("WorktreeRemove", other, func() { f.remove(dir) }); said != "" || code != 0 {
+		f.t.Fatalf("beside %q: exit code %d, standard output %q", dir, code, said)
+	}
+	for _, content := range was {
+		f.held[content] = true
+	}
+}
+
+// land brings back what a turn left in a worktree, and undoes that.
+func (f *fanOut) land(dir string) {
+	f.hook(dir, "Stop", "", false)
+	before, was := f.look(), f.contents(dir)
+	said, code := f.try("git-checkpoint", "promote", strings.TrimPrefix(dir, f.dir+"-"), "-y")
+	if code == 0 {
+		for _, content := range was {
+			f.held[content] = true
+			if !strings.Contains(f.look(), fmt.Sprintf("%q", content)) {
+				f.t.Fatalf("after promote %q is not here:\n%s", content, said)
+			}
+		}
+		f.run("git-checkpoint", "undo", "-y")
+	}
+	if now := f.look(); now != before || code != 0 && code != 3 && code != 4 {
+		f.t.Fatalf("exit code %d\n%s\nthis worktree is\n%s\nand was\n%s", code, said, now, before)
+	}
+}
+
 // collect has git collect garbage, which it refuses while a `git worktree add` that was killed is there: doctor names it.
 func (f *fanOut) collect() {
 	said, _ := f.try("git-checkpoint", "doctor")
@@ -184,8 +254,13 @@ func TestKilledWorktreeHooks(t *testing.T) {
 			}
 			before := f.look()
 			for range 2 + f.IntN(7) {
-				if dir := f.create(); dir != "" {
+				if f.IntN(3) == 0 {
+					f.pair()
+				} else if dir := f.create(); dir != "" {
 					f.work(dir)
+					if f.IntN(3) == 0 {
+						f.land(dir)
+					}
 					f.remove(dir)
 				}
 				if f.IntN(4) == 0 {
@@ -210,6 +285,9 @@ func TestKilledWorktreeHooks(t *testing.T) {
 			f.try("git-checkpoint", "doctor", "--fix")
 			f.run("git-checkpoint", "validate", "--all")
 			f.run("git-checkpoint", "save", "-m", "afterwards")
+			for i, m := range regexp.MustCompile(`"back":"git checkpoint ([^"]*)"`).FindAllStringSubmatch(f.run("git-checkpoint", "fork", "--list", "--json"), -1) {
+				f.run("sh", "-c", fmt.Sprintf("git-checkpoint %s ../back-%d", m[1], i))
+			}
 		})
 	}
 }
