@@ -121,7 +121,7 @@ func (f *finder) at(o Op) error {
 		if o.New.Mode == 0 {
 			return nil // a directory took its place, so the file is gone already
 		}
-		f.walk(o.Path)
+		f.walk(f.shot.files.Spelling(o.Path))
 		return nil
 	case o.Old.Mode == 0 && f.going[f.shot.files.Spelling(o.Path)]:
 		f.plan.seen[o.Path] = nil // it goes under the other spelling first

@@ -87,11 +87,15 @@ func (f *specialFinder) asked(specs []string, dir string) (found []string) {
 
 // listForced is the part of ignored for what is asked for by name.
 func (s *chooser) listForced(ctx context.Context, private *privateIndex, rules Rules, nested []string) ([]string, error) {
-	tracked := gather.Set(private.entries, func(e git.IndexEntry) string { return e.Path })
+	fold := strings.Clone // a file that the index has under another spelling is captured there
+	if s.folds {
+		fold = strings.ToLower
+	}
+	tracked := gather.Set(private.entries, func(e git.IndexEntry) string { return fold(e.Path) })
 	var out []string
 	for _, p := range rules.Force {
 		in := func(dir string) bool { return strings.HasPrefix(p, dir+"/") }
-		if !tracked[p] && !slices.ContainsFunc(nested, in) {
+		if !tracked[fold(p)] && !slices.ContainsFunc(nested, in) {
 			out = append(out, p)
 		}
 	}

@@ -13,14 +13,13 @@ import (
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/worktree"
-	"git-checkpoint/internal/sys/lockfile"
 )
 
 // foldsCase reports whether the disk treats names that differ only in case as the same.
 func foldsCase(repo *git.Repo) bool {
 	for _, dir := range []string{repo.WorkTree, repo.CommonDir} {
-		for name, twin := range map[string]string{".git": ".GIT", "config": "cOnFiG"} {
-			if lockfile.Same(filepath.Join(dir, name), filepath.Join(dir, twin)) && !hasEntry(dir, twin) {
+		for _, twin := range []string{".GIT", "cOnFiG"} {
+			if _, err := os.Lstat(filepath.Join(dir, twin)); err == nil && !hasEntry(dir, twin) {
 				return true
 			}
 		}

@@ -1,6 +1,27 @@
 package snapshot
 
-import "testing"
+import (
+	"slices"
+	"testing"
+
+	"git-checkpoint/internal/git"
+)
+
+// A file that a caller wants in the capture is not taken twice where the index has it under another spelling: a
+// rollback would then delete one of the two, which is the other, too.
+func TestForcedUnderAnotherSpelling(t *testing.T) {
+	shot, err := New(repository(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	choose := shot.capturer.chooser
+	for _, choose.folds = range []bool{true, false} {
+		got, err := choose.listForced(t.Context(), &privateIndex{entries: []git.IndexEntry{{Path: "file"}}}, Rules{Force: []string{"File", "new"}}, nil)
+		if slices.Contains(got, "File") == choose.folds || !slices.Contains(got, "new") || err != nil {
+			t.Errorf("the disk folds: %v, got %q, %v", choose.folds, got, err)
+		}
+	}
+}
 
 // TestTwins checks which paths a disk that does not distinguish case holds as one.
 func TestTwins(t *testing.T) {

@@ -85,7 +85,8 @@ func (w *Files) Spelling(p string) string {
 		if e.Name() == name {
 			return found
 		}
-		if is, err := w.Lstat(path.Join(dir, e.Name())); err == nil && is != nil && os.SameFile(is, info) && (other == "" || strings.EqualFold(e.Name(), name)) {
+		like := strings.EqualFold(e.Name(), name) // the inode says nothing then: some file systems number each spelling
+		if is, err := w.Lstat(path.Join(dir, e.Name())); like || other == "" && err == nil && is != nil && os.SameFile(is, info) {
 			other = e.Name()
 		}
 	}
