@@ -34,7 +34,7 @@ func (h *handler) removed(ctx context.Context) string {
 			if len(h.work.Sessions) > 1 { // the number may be another session's, too
 				label = string(h.c.Session) + ":" + label
 			}
-			paths, at[label] = append(paths, f.Path), append(at[label], f.Path)
+			paths, at[label] = append(paths, f.Path), append(at[label], h.inPlaceOf(f.Path))
 			if f.Shared {
 				who = by.Beside
 			}
@@ -53,6 +53,17 @@ func (h *handler) removed(ctx context.Context) string {
 	h.s.Recall(connect.RemovedFile, &unread)                                       //nolint:errcheck // it was said on the agent's screen
 	h.s.Remember(connect.RemovedFile, strings.TrimPrefix(unread+"\n"+words, "\n")) //nolint:errcheck // it is said here, too
 	return words
+}
+
+// inPlaceOf returns the directory above a path whose place something else has now, which has to be named to bring back what
+// was in it; or the path.
+func (h *handler) inPlaceOf(file string) string {
+	for i := range file {
+		if info, err := os.Lstat(filepath.Join(h.s.Repo.WorkTree, filepath.FromSlash(file[:i]))); file[i] == '/' && err == nil && !info.IsDir() {
+			return file[:i]
+		}
+	}
+	return file
 }
 
 // elsewhere reports whether what is gone since a checkpoint is on disk, in a branch that is not checked out here, or, of what was

@@ -12,24 +12,6 @@ import (
 	"git-checkpoint/internal/storage/worktree"
 )
 
-// widen adds the captured files that stand where a path of the scope needs a directory. A link stays: what is behind it may
-// be meant.
-func (sc *Scope) widen(changes []git.Change) {
-	if sc.Only == nil {
-		return
-	}
-	only, goes, needed := sc.Only, map[string]bool{}, map[string]bool{}
-	for _, c := range changes {
-		goes[c.Path] = c.New.Mode == 0 && c.Old.Mode != git.ModeSymlink
-	}
-	for _, c := range changes {
-		for dir := path.Dir(c.Path); dir != "." && c.New.Mode != 0; dir = path.Dir(dir) {
-			needed[dir] = needed[dir] || goes[dir] && only(c.Path)
-		}
-	}
-	sc.Only = func(p string) bool { return only(p) || needed[p] }
-}
-
 // findCollisions looks at each path of the plan and, for a file to write, at its parents.
 // Anything there that the capture does not hold would be lost, so it becomes a Collision. It also
 // fills p.seen.

@@ -179,7 +179,6 @@ func (s *planner) Plan(ctx context.Context, cur *Capture, t Target, scope Scope)
 	if err != nil {
 		return nil, err
 	}
-	p.Scope.widen(changes)
 	for _, step := range []func(context.Context, *Plan, []git.Change) error{refuse, s.forgetSparse, s.planIndex, s.addOps, s.addDirs, s.verifyObjects, s.findDatabases, s.keepIgnored, s.refuseTwins, s.findCollisions, s.refuseOpen, s.permissions, s.findRisks, s.verifyStaged} {
 		if err := step(ctx, p, changes); err != nil {
 			return nil, err

@@ -152,7 +152,7 @@ func (c *run) aimless(m *move, reason string) (bool, error) {
 	// Only what a rollback leaves alone is there, such as a repository that was made since.
 	case m.result.code == 129 && len(m.forecast.files)+len(m.forecast.gone) == 0 && c.nowhere(m, m.to.then):
 		return true, c.unmoved(m.op.Verb+" of a path that the checkpoint lacks", m.before, m.after)
-	case !c.nowhere(m, m.now, m.to.then):
+	case !c.nowhere(m, m.now, m.to.then) || m.hadDirectory():
 		return false, nil
 	case m.result.code == 129:
 		return true, c.unmoved(m.op.Verb+" of a path that is nowhere", m.before, m.after)
@@ -189,6 +189,16 @@ func (c *run) nowhere(m *move, sides ...*moment) bool {
 		}
 	}
 	return true
+}
+
+// hadDirectory reports whether the target has a directory at the requested paths, which may be without files.
+func (m *move) hadDirectory() bool {
+	for p, o := range m.to.then.disk {
+		if o.Type.IsDir() && m.wish.only(p) {
+			return true
+		}
+	}
+	return false
 }
 
 // hindrance returns why a rollback must be refused, whatever the files are, or "".

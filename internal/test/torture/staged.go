@@ -189,7 +189,7 @@ func (m *moment) stagedPaths() map[string]bool {
 // or now where the index is not all of it from then.
 func (c *run) commitsOnly(m *move) error {
 	then, now := m.to.then.stagedPaths(), m.now.stagedPaths()
-	partly := m.wish.only != nil || m.wish.indexStays
+	partly := m.wish.only != nil || m.wish.indexStays || c.unfinished(m.op.Tree, m.after) != ""
 	var wrong []string
 	for p := range m.then.stagedPaths() {
 		if !then[p] && !(partly && now[p]) {

@@ -409,8 +409,8 @@ func (r *fileMoves) knows(ctx context.Context, p string) (bool, error) {
 		}
 	}
 	// Not in any tree, but known: unmerged and intent-to-add entries of the index, skipped files, and
-	// directories without files, which are among the modes.
-	beside := slices.Concat(slices.Collect(maps.Keys(r.cur.Modes)), create.FromPaths(slices.Collect(maps.Keys(r.record.Snapshot.Modes))), create.FromPaths(r.record.Git.Unmerged), create.FromPaths(r.record.Git.IntentToAdd), r.cur.Index.IntentToAdd)
+	// directories without files that were there, which are among the modes.
+	beside := slices.Concat(create.FromPaths(slices.Collect(maps.Keys(r.record.Snapshot.Modes))), create.FromPaths(r.record.Git.Unmerged), create.FromPaths(r.record.Git.IntentToAdd), r.cur.Index.IntentToAdd)
 	beside = append(beside, gather.List(r.cur.Index.Unmerged, func(st git.Unmerged) string { return st.Path })...)
 	out := slices.Clone(r.cur.Skipped)
 	for _, sk := range r.record.Snapshot.Skipped {

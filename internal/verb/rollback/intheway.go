@@ -31,6 +31,9 @@ func (r *fileMoves) refuseCollisions() error {
 		return r.refuseLocked()
 	}
 	e := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: "nothing was changed: files in the way are in no checkpoint, and would be lost"}
+	if len(r.req.Paths) > 0 {
+		e.Message = "nothing was changed: files in the way are in no checkpoint, or not below the paths that were named"
+	}
 	ignored := false
 	for i, c := range r.plan.Collisions {
 		ignored = ignored || c.Ignored
