@@ -54,7 +54,7 @@ func (a Listed) text(p *page) {
 	// Also for a single session that was just started.
 	none := len(a.Sessions) == 0 || len(a.Sessions) == 1 && a.Sessions[0].Items == nil
 	if p.view.Layout == render.Aligned { // a program gets an empty answer
-		if none {
+		if none && len(a.Others) == 0 {
 			p.line(plain("No checkpoints yet: git checkpoint save"))
 		}
 		p.beside(a.Others, a.MayFetch)

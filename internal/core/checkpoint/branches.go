@@ -398,10 +398,9 @@ func (s *Service) noSteps(ctx context.Context, states []*journal.State) error {
 	if there.CurrentEntry() == nil { // nor does any other session have one
 		return Failure(KindNotFound, "`git checkpoint save -m MESSAGE` makes one", "no steps on %s", PlaceName(s.workBranch()))
 	}
-	said := fmt.Sprintf("`git checkpoint list --session %s` shows them", there.Session)
-	way := "git checkpoint list --session " + string(there.Session)
+	way, said := "git checkpoint list --session "+string(there.Session), ""
 	if command := s.SwitchTo(ctx, name.Ref(there.Branch)); command != "" && there.Branch != string(s.workBranch()) {
-		way = command
+		way, said = command, "`"+way+"` shows them"
 	}
 	return Failure(KindNotFound, said, "no steps on %s; %s: %s", PlaceName(s.workBranch()), strings.TrimSuffix(strings.TrimSuffix(s.Steps(ctx, there.Session), "s"), " step"), way)
 }

@@ -47,7 +47,7 @@ func (a *Answer) Markdown() string {
 	for i, step := range a.Steps {
 		block := step.markdown(i + 1)
 		if left -= utf8.RuneCountInString(block); left < 0 {
-			fmt.Fprintf(&b, "… and %d more steps, which are left out here.\n\n", len(a.Steps)-i)
+			fmt.Fprintf(&b, "… and %d more checkpoints, which are left out here.\n\n", len(a.Steps)-i)
 			break
 		}
 		b.WriteString(block)
@@ -66,7 +66,7 @@ func cut(text string) string {
 // summary says in one line how much there is.
 func (a *Answer) summary() string {
 	n := a.Lines
-	return fmt.Sprintf("%s, %s, %s: %d by agents, %d outside the agents' tools, %d in checkpoints of which it is unknown who made them, %d not made under checkpoints here.", render.Count(len(a.Commits), "commit", "commits"), render.Count(len(a.Steps), "step", "steps"), render.Count(n.Lines, "line", "lines"), n.Named, n.Outside, n.Held, n.None)
+	return fmt.Sprintf("%s, %s: %d by agents, %d outside the agents' tools, %d in checkpoints of which it is unknown who made them, %d not made under checkpoints here.", render.Count(len(a.Commits), "commit", "commits"), render.Count(n.Lines, "line", "lines"), n.Named, n.Outside, n.Held, n.None)
 }
 
 // words says who says what.
@@ -115,7 +115,7 @@ func (s Step) where() string {
 func (s Step) markdown(n int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<details><summary>%d. <code>%s</code> (%s)</summary>\n\n", n, inHTML(s.title()), inHTML(s.where()))
-	if text := strings.TrimSpace(s.Prompt + "\n\n" + s.Message); text != "" {
+	if text := strings.TrimSpace(s.Prompt + "\n\n" + s.Message); text != "" && text != s.title() {
 		b.WriteString(fenced(text))
 	}
 	for _, line := range render.First(s.Files, mostPaths, "… and %d more files", code) {
@@ -199,7 +199,7 @@ func (a *Answer) HTML() string {
 		fmt.Fprintf(&b, "<p>Tokens: %s</p>\n", inHTML(a.Usage.Words()))
 	}
 	for _, w := range a.Agents {
-		fmt.Fprintf(&b, "<p>%s %s: %s</p>\n", inHTML(w.Agent), inHTML(w.Model), render.Count(w.Steps, "step", "steps"))
+		fmt.Fprintf(&b, "<p>%s: %s</p>\n", inHTML(strings.TrimSpace(w.Agent+" "+w.Model)), render.Count(w.Steps, "step", "steps"))
 	}
 	for i, s := range a.Steps {
 		fmt.Fprintf(&b, "<details><summary>%d. %s (%s)</summary>\n<pre>%s</pre>\n<ul>\n", i+1, inHTML(s.title()), inHTML(s.where()), html.EscapeString(strings.TrimSpace(s.Prompt+"\n\n"+s.Message)))

@@ -49,7 +49,7 @@ type Step struct {
 	Prompt     string            `json:"prompt"`
 	Message    string            `json:"message"` // without the prompt: the first words of the answer
 	Files      []string          `json:"files"`
-	Checks     map[string]string `json:"checks"` // metrics by name, and the exit code of run
+	Checks     map[string]string `json:"checks"` // metrics by name
 	Commits    []name.OID        `json:"commits"`
 	// What the turn used, once for each turn; nil: nothing is known.
 	Usage *checkpoint.Spending `json:"usage,omitempty"`
@@ -219,7 +219,7 @@ func (m *making) add(ctx context.Context, commit name.OID, step why.Step) {
 	made.Commits = append(made.Commits, commit)
 }
 
-// checks adds the metrics of a step and the exit code of its command. It leaves out everything that
+// checks adds the metrics of a step. It leaves out everything that
 // anybody wrote in a checkpoint that was expunged.
 func (m *making) checks(ctx context.Context, step *Step) {
 	st, err := m.s.State(ctx, step.Session)
@@ -240,9 +240,6 @@ func (m *making) checks(ctx context.Context, step *Step) {
 	}
 	if _, is := rec.Agent(); is {
 		m.usage(ctx, st, e, step)
-	}
-	if rec.Trigger == "run" {
-		step.Checks["exit code"] = "0" // of a command that fails there is no checkpoint
 	}
 	def, err := m.s.DefinitionFor(ctx, st)
 	if err != nil {

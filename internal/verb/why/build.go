@@ -45,6 +45,9 @@ func open(ctx context.Context, s *checkpoint.Service, progress func(int)) (*inde
 	if err != nil {
 		return nil, err
 	}
+	if said := s.MayFetch(ctx); said != "" {
+		s.Warn(said)
+	}
 	refs := gather.List(sessions, name.JournalRef)
 	tips, err := s.Repo.Refs.ResolveAll(ctx, refs...)
 	if err != nil {

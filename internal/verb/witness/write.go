@@ -112,7 +112,7 @@ func Commits(ctx context.Context, s *checkpoint.Service, typed string) ([]name.O
 	}
 	res, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"rev-list", "--reverse", "--topo-order", "--end-of-options", typed, "--"}})
 	if git.ExitCode(err) > 0 {
-		return nil, checkpoint.Failure(checkpoint.KindNotFound, "", "no such range of commits: %q", name.Clip(typed, name.Said))
+		return nil, checkpoint.Failure(checkpoint.KindNotFound, "`git branch --all` shows the branches: one that only a remote has is origin/NAME", "no such range of commits: %q", name.Clip(typed, name.Said))
 	}
 	return name.All[name.OID](strings.Fields(string(res.Stdout))), err
 }
