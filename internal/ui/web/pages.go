@@ -108,11 +108,7 @@ func (s *Server) stepOf(ctx context.Context, service *checkpoint.Service, in, re
 	if p.Files, err = filesOf(ctx, service, changed, only); err != nil {
 		return nil, err
 	}
-	if rec.Previous != "" {
-		if d, err := inspect.Diff(ctx, service, inspect.DiffRequest{Session: string(rec.Session), A: string(rec.Previous), B: string(rec.ID)}); err == nil {
-			p.Changes = d.State // if that one is pruned or damaged, the changes stay unknown
-		}
-	}
+	p.Changes = inspect.ChangesOf(ctx, service, detail).State // if the one before is pruned or damaged, the changes stay unknown
 	p.State = treeOf(rec.State, p.Changes)
 	for _, n := range slices.Sorted(maps.Keys(rec.Outputs)) {
 		o := output{Name: n, Size: rec.Outputs[n].Size, Lines: rec.Outputs[n].Lines}
@@ -377,11 +373,9 @@ func (p *findPage) search(ctx context.Context, service *checkpoint.Service, t *i
 
 // pathsWith returns up to five changed paths that contain the text.
 func pathsWith(rec *record.Record, text string) (out []string) {
-	for _, list := range [][]record.Path{rec.Files.Created, rec.Files.Modified, rec.Files.Deleted} {
-		for _, p := range list {
-			if strings.Contains(strings.ToLower(string(p)), text) && len(out) < 5 {
-				out = append(out, plain(string(p)))
-			}
+	for _, p := range slices.Concat(rec.Files.Created, rec.Files.Modified, rec.Files.Deleted) {
+		if strings.Contains(strings.ToLower(string(p)), text) && len(out) < 5 {
+			out = append(out, plain(string(p)))
 		}
 	}
 	return out

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
@@ -112,19 +113,27 @@ func ShownFiles(ctx context.Context, s *checkpoint.Service, d *checkpoint.Detail
 	return &Difference{FromTree: before, ToTree: d.Record.Snapshot.Tree}, err
 }
 
-// treeBefore returns the tree of the checkpoint before. If git does not have that any more it
-// returns the tree of HEAD at that time, and "" if there was no commit.
+// treeBefore returns the tree of the checkpoint before, and for the end of a turn that from before its tools worked. If git
+// does not have that any more it returns the tree of HEAD at that time, and "" if there was no commit.
 func treeBefore(ctx context.Context, s *checkpoint.Service, rec *record.Record) (name.OID, error) {
-	if rec.Previous != "" && !rec.IsOnHead() {
+	st, err := s.State(ctx, rec.Session)
+	if err != nil {
+		return "", err
+	}
+	before := rec.Previous
+	for e := st.Entry(before); rec.Trigger == journal.TriggerTurn && e != nil && e.BesideSteps(); e = st.Entry(before) {
+		before = e.Event().Previous
+	}
+	if before != "" && !rec.IsOnHead() {
 		// The checkpoint before may be pruned or damaged.
-		if before, err := s.Resolve(ctx, string(rec.Session), string(rec.Previous)); err == nil {
-			if was, err := s.ReadRecord(ctx, before.Entry); err == nil && was.Snapshot.Tree != "" {
+		if e := st.Entry(before); e != nil && !e.Dead {
+			if was, err := s.ReadRecord(ctx, e); err == nil && was.Snapshot.Tree != "" {
 				return was.Snapshot.Tree, nil
 			}
 		}
 		// A predecessor that was pruned on purpose is no reason for a warning.
-		if st, err := s.State(ctx, rec.Session); err != nil || !st.Dead(rec.Previous) {
-			s.Warn(fmt.Sprintf("the checkpoint before it, %s, cannot be read; compared with HEAD at that time instead", rec.Previous))
+		if !st.Dead(before) {
+			s.Warn(fmt.Sprintf("the checkpoint before it, %s, cannot be read; compared with HEAD at that time instead", before))
 		}
 	}
 	if rec.Git.Head == "" {

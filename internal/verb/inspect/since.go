@@ -6,7 +6,6 @@ import (
 	"context"
 
 	"git-checkpoint/internal/core/checkpoint"
-	"git-checkpoint/internal/format/name"
 )
 
 // Since is what a checkpoint changed.
@@ -20,7 +19,6 @@ type Since struct {
 // read is left out.
 func ChangesOf(ctx context.Context, s *checkpoint.Service, d *checkpoint.Detail) *Since {
 	since := &Since{}
-	var before name.OID
 	if rec := d.Record; rec.Previous != "" {
 		found, err := s.Resolve(ctx, string(rec.Session), string(rec.Previous))
 		if err != nil {
@@ -30,15 +28,14 @@ func ChangesOf(ctx context.Context, s *checkpoint.Service, d *checkpoint.Detail)
 		if err != nil {
 			return since
 		}
-		since.State, since.Known, before = stateChanges(ctx, s, found.State, was, rec), true, was.Snapshot.Tree
-	}
-	if rec := d.Record; rec.Git.Head != "" && (rec.Previous == "" || rec.IsOnHead()) {
-		if commit, err := s.Repo.Commits.Read(ctx, string(rec.Git.Head)); err == nil {
-			before = commit.Tree
-		}
+		since.State, since.Known = stateChanges(ctx, s, found.State, was, rec), true
 	}
 	after, n := d.Record.Snapshot.Tree, d.Record.Files.Total()
-	if before == "" || after == "" || n == 0 || n > measurable {
+	if after == "" || n == 0 || n > measurable {
+		return since
+	}
+	before, err := treeBefore(ctx, s, d.Record)
+	if err != nil || before == "" {
 		return since
 	}
 	counts, err := CountsBetween(ctx, s, before, after)
