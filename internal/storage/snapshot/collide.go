@@ -144,9 +144,12 @@ func (f *finder) nearest(dir string) string {
 	if known, is := f.there[dir]; is || dir == "." {
 		return cmp.Or(known, dir)
 	}
-	found := dir
-	if info, err := f.shot.files.Lstat(dir); err != nil || info == nil || !info.IsDir() {
-		found = f.nearest(path.Dir(dir))
+	above := path.Dir(dir)
+	found := f.nearest(above)
+	if found == above { // else it cannot be there, and each look at a deep one would look at all above it
+		if info, err := f.shot.files.Lstat(dir); err == nil && info != nil && info.IsDir() {
+			found = dir
+		}
 	}
 	f.there[dir] = found
 	return found
