@@ -41,8 +41,8 @@ func (c *request) rememberFailure(ctx context.Context, definition definition, dr
 		}
 		return
 	}
-	if draft.isHeld() || !checkpoint.IsFailure(checkpoint.KindOf(err)) {
-		return // a retry would fail in the same way, or nothing was to be made
+	if draft.isHeld() || draft != nil && draft.early || !checkpoint.IsFailure(checkpoint.KindOf(err)) {
+		return // a retry would fail in the same way, its turn has not come, or nothing was to be made
 	}
 	failed := Failed{Time: s.Now(), Session: c.session, Problem: err.Error(), Request: c.req}
 	failed.Step, failed.Blocks = c.failedStep(ctx, definition, draft)
