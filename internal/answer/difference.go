@@ -23,12 +23,11 @@ func (a Compared) text(p *page) {
 	p.names = a.Files
 	d := a.Difference
 	title := append(p.called(checkpoint.Labelled{Label: d.From.Label, Mention: d.Mentioned[0]}), plain(" → "))
+	to := render.Cell{plain("the worktree now")}
 	if d.To != nil {
-		title = append(title, p.called(checkpoint.Labelled{Label: d.To.Label, Mention: d.Mentioned[1]})...)
-	} else {
-		title = append(title, plain("the worktree now"))
+		to = p.called(checkpoint.Labelled{Label: d.To.Label, Mention: d.Mentioned[1]})
 	}
-	p.line(title...)
+	p.line(append(title, to...)...)
 	if !d.Differs() && len(d.Repositories) == 0 {
 		p.line(plain("No differences" + when(len(d.LeftOut) > 0, " in what was captured; not compared: "+p.enumeration(d.LeftOut))))
 	}

@@ -90,12 +90,7 @@ func (a Reverted) text(p *page) {
 	p.done("Took back "+p.takenBack(r)+": ", checkpoint.CalledOf(r.Created.Record))
 	figures := counted([]string{"taken back", "merged", "with conflict markers"}, a.count(threeway.Restored), a.count(threeway.Merged), a.count(threeway.Conflict))
 	p.line(plain("Files: " + figures))
-	unknown := r.Unsure
-	for _, l := range r.Left {
-		if l.By == revert.Unknown {
-			unknown++
-		}
-	}
+	unknown := r.Unsure + gather.Count(r.Left, func(l rollback.LeftOfStep) bool { return l.By == revert.Unknown })
 	if unknown > 0 {
 		of := cmp.Or(map[string]string{revert.Outside: "yours"}[r.By], when(r.By != "", r.By+"'s"), "of these steps")
 		p.line(render.Span{Role: render.Warning, Text: "left: "}, plain(render.Count(unknown, "change", "changes")+" that may be "+of+" (--by unknown)"))
@@ -104,11 +99,6 @@ func (a Reverted) text(p *page) {
 }
 
 // count counts the files that came out in one way.
-func (a Reverted) count(how threeway.How) (n int) {
-	for _, f := range a.Done.Files {
-		if f.How == how && (how != threeway.Conflict || f.Marked) {
-			n++
-		}
-	}
-	return n
+func (a Reverted) count(how threeway.How) int {
+	return gather.Count(a.Done.Files, func(f rollback.RevertedFile) bool { return f.How == how && (how != threeway.Conflict || f.Marked) })
 }

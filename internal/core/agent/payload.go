@@ -128,12 +128,7 @@ func (e EventRule) holds(root gjson.Result) bool {
 			return false
 		}
 	}
-	for _, path := range e.Present {
-		if root.Get(path).String() == "" {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(e.Present, func(path string) bool { return root.Get(path).String() == "" })
 }
 
 // text returns the first value among paths that is a string or a number.

@@ -16,6 +16,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // By says how a path of a difference was made.
@@ -109,10 +110,7 @@ func In(st *journal.State, e *journal.Entry, rec *record.Record) Step {
 	direct := rec.Previous == before || rec.IsOnHead()
 	a, has := rec.Agent()
 	if paths, _ := record.BroughtBack.Of(rec.Extra); direct && len(paths) > 0 {
-		step.back = map[string]bool{}
-		for _, path := range paths {
-			step.back[string(path)] = true
-		}
+		step.back = gather.Set(paths, func(path record.Path) string { return string(path) })
 	}
 	step.shared = len(a.Beside) > 0
 	step.because, step.unsure = a.Because, "its record does not say who made it"

@@ -19,6 +19,7 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // CommitMap returns what `git filter-repo` made of each commit when it rewrote the history of this
@@ -94,12 +95,10 @@ func (s *Service) CountRewritten(ctx context.Context, st *journal.State) (int, e
 	if err != nil {
 		return 0, err
 	}
-	count := 0
-	for _, e := range st.Checkpoints() {
-		if to := held[e.Checkpoint]; !e.Dead && to != "" && to != e.Event().Commit && s.RewrittenTo(ctx, st.Session, e) == to {
-			count++
-		}
-	}
+	count := gather.Count(st.Checkpoints(), func(e *journal.Entry) bool {
+		to := held[e.Checkpoint]
+		return !e.Dead && to != "" && to != e.Event().Commit && s.RewrittenTo(ctx, st.Session, e) == to
+	})
 	return count, ctx.Err()
 }
 

@@ -13,6 +13,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // keyAllow lists in git's configuration what may leave, as "<fingerprint> <reason>". In the
@@ -158,12 +159,9 @@ func findingsOf(ctx context.Context, s *checkpoint.Service, scanner *Scanner, ta
 	if below, err := s.Repo.Below(target); err == nil {
 		path = below
 	}
-	var found []Secret
-	for _, one := range all.Secrets {
-		if string(one.Path) == path || string(one.Path) == target || one.Fingerprint == target || len(target) >= 7 && strings.HasPrefix(string(one.Blob), target) {
-			found = append(found, one)
-		}
-	}
+	found := gather.Those(all.Secrets, func(one Secret) bool {
+		return string(one.Path) == path || string(one.Path) == target || one.Fingerprint == target || len(target) >= 7 && strings.HasPrefix(string(one.Blob), target)
+	})
 	// The file on disk may have a secret that no checkpoint holds yet.
 	if report, err := checkFile(ctx, scanner, target, nil); err == nil {
 		found = append(found, guarded(ctx, s, report, nil).Secrets...)

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strings"
 
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/sys/lazy"
 )
 
@@ -244,12 +245,9 @@ func isUnmistakable(value []byte, how tie) bool { //nolint:gocyclo // one questi
 // isSpelled reports whether most parts between signs are words or numbers, as in TLS_RSA_WITH_AES_128.
 func isSpelled(value []byte) bool {
 	parts := bytes.FieldsFunc(value, func(r rune) bool { return r == '_' || r == '-' || r == '.' || r == '/' })
-	plain := 0
-	for _, part := range parts {
-		if classes(part) == 1 && (len(part) > 1 || hasDigit(part)) || part[0] < 'a' && len(part) > 2 && classes(part[1:]) == 1 && !hasDigit(part) {
-			plain++
-		}
-	}
+	plain := gather.Count(parts, func(part []byte) bool {
+		return classes(part) == 1 && (len(part) > 1 || hasDigit(part)) || part[0] < 'a' && len(part) > 2 && classes(part[1:]) == 1 && !hasDigit(part)
+	})
 	return len(parts) > 2 && pathLike().Match(value) && plain*3 >= len(parts)*2
 }
 
@@ -269,14 +267,7 @@ func repeats(value []byte) bool {
 // located matches paths, addresses and versions.
 var located = lazy.Pattern(`/.*/.*/|^[.~]|://|\d\.\d|@.*\.|\.[a-z]{1,4}$|[|\s]|^sha\d+[-=:]`)
 
-func digitsIn(value []byte) (n int) {
-	for _, b := range value {
-		if isDigit(b) {
-			n++
-		}
-	}
-	return n
-}
+func digitsIn(value []byte) int { return gather.Count(value, isDigit) }
 
 func hasDigit(value []byte) bool { return bytes.ContainsAny(value, "0123456789") }
 

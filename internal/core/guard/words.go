@@ -2,6 +2,8 @@ package guard
 
 import (
 	"math"
+
+	"git-checkpoint/internal/sys/gather"
 )
 
 // This file tells words from random letters, by how often one letter follows another in
@@ -49,12 +51,7 @@ const (
 // name, a path, a sentence, a call in a program. In names such as tokenFor a capital begins
 // another word.
 func isWordy(value []byte) bool {
-	pairs, bits, most := 0, 0, 0
-	for _, b := range value {
-		if isWord(b) {
-			most++
-		}
-	}
+	pairs, bits, most := 0, 0, gather.Count(value, isWord)
 	for i := 1; i < len(value); i++ {
 		first, second := value[i-1], value[i]
 		if !isLetter(first) || !isLetter(second) || first >= 'a' && second < 'a' {

@@ -52,14 +52,11 @@ func HeadFor(ctx context.Context, s *checkpoint.Service, made name.OID) name.OID
 // Add makes a worktree without files. Without a checkout git runs no post-checkout hook,
 // which would not expect a worktree that the user did not ask for.
 func Add(ctx context.Context, s *checkpoint.Service, p Place) error {
-	args := []string{"worktree", "add", "--no-checkout"}
-	if p.Branch == "" {
-		args = append(args, "--detach")
-	} else {
-		args = append(args, "-b", p.Branch)
+	head := []string{"--detach"}
+	if p.Branch != "" {
+		head = []string{"-b", p.Branch}
 	}
-	_, err := s.Repo.Run(ctx, git.Cmd{Args: append(args, "--", p.Dir, string(p.At))})
-	if err != nil {
+	if _, err := s.Repo.Output(ctx, slices.Concat([]string{"worktree", "add", "--no-checkout"}, head, []string{"--", p.Dir, string(p.At)})...); err != nil {
 		return &checkpoint.Error{Kind: checkpoint.KindFailed, Message: fmt.Sprintf("the worktree %q cannot be made", p.Dir), Err: err}
 	}
 	return nil
@@ -208,19 +205,13 @@ func modes(s *checkpoint.Service, t snapshot.Target) error {
 	return nil
 }
 
-// Remove removes a linked worktree with its content. It fails if the user has locked the
-// worktree.
-func Remove(ctx context.Context, s *checkpoint.Service, dir string) error {
-	return remove(ctx, s, dir, "--force")
-}
-
 // Clear removes a worktree that was left half-made, and its note. Git locks a worktree
 // while it makes it, so locked ones are removed, too.
 func (n *Note) Clear(ctx context.Context, s *checkpoint.Service) error {
 	admin := n.registered(s)
 	_, err := os.Lstat(filepath.Join(n.Dir, ".git"))
 	if err == nil || admin != "" {
-		if err := remove(ctx, s, n.Dir, "--force", "--force"); err != nil {
+		if err := Remove(ctx, s, n.Dir, "--force"); err != nil {
 			if admin == "" || !isBare(n.Dir) {
 				return err
 			}
@@ -299,10 +290,10 @@ func samePlace(a, b string) bool {
 	return a == b || same(a, b) || filepath.Base(a) == filepath.Base(b) && same(filepath.Dir(a), filepath.Dir(b))
 }
 
-// remove runs git worktree remove. A second --force removes locked worktrees as well.
-func remove(ctx context.Context, s *checkpoint.Service, dir string, force ...string) error {
-	_, err := s.Repo.Run(ctx, git.Cmd{Args: append(append([]string{"worktree", "remove"}, force...), "--", dir)})
-	if err != nil {
+// Remove removes a linked worktree with its content. It fails if the user has locked the worktree, unless locked is
+// --force.
+func Remove(ctx context.Context, s *checkpoint.Service, dir string, locked ...string) error {
+	if _, err := s.Repo.Output(ctx, slices.Concat([]string{"worktree", "remove", "--force"}, locked, []string{"--", dir})...); err != nil {
 		return &checkpoint.Error{Kind: checkpoint.KindFailed, Message: fmt.Sprintf("the worktree %q cannot be removed", dir), Err: err}
 	}
 	return nil

@@ -26,12 +26,7 @@ func renamed(changes []Change) (pairs []pair, rest []Change) {
 		pairs = append(pairs, pair{byPath[from], byPath[found[from]]})
 		taken[from], taken[found[from]] = true, true
 	}
-	for _, c := range changes {
-		if !taken[c.Path] {
-			rest = append(rest, c)
-		}
-	}
-	return pairs, rest
+	return pairs, gather.Those(changes, func(c Change) bool { return !taken[c.Path] })
 }
 
 // matched returns the new path of each file that changes rename.

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -102,13 +103,8 @@ func isKnownKey(key string) bool {
 	case keyEvent, keyTime, keyStep, keyMilestone, keyDiscard, keyRestore, keyTombstone:
 		return true
 	}
-	var e Event
-	for _, t := range textFields(&e) {
-		if t.key == key {
-			return true
-		}
-	}
-	return false
+	texts := textFields(new(Event))
+	return slices.ContainsFunc(texts[:], func(t text) bool { return t.key == key })
 }
 
 func putIDs(b *strings.Builder, key string, ids []name.ID) {

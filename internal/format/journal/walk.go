@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Level is a rollback together with all its undos and redos so far. An undo or redo moves one level
@@ -35,11 +36,7 @@ type Walk struct {
 func NewWalk(worktreeID string, sessions ...*State) *Walk {
 	moves := make([][]*Event, len(sessions)) // those that were not taken yet
 	for i, s := range sessions {
-		for _, e := range s.Rollbacks {
-			if worktreeID != "" && e.WorktreeID == worktreeID {
-				moves[i] = append(moves[i], e)
-			}
-		}
+		moves[i] = gather.Those(s.Rollbacks, func(e *Event) bool { return worktreeID != "" && e.WorktreeID == worktreeID })
 	}
 	w, steps := &Walk{}, map[name.OID]walkStep{}
 	for {

@@ -5,6 +5,7 @@ package record
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -81,12 +82,7 @@ func isSmallInteger(literal []byte) bool {
 	if len(digits) == 0 || len(digits) > 15 || len(digits) < len(literal) && digits[0] == '0' {
 		return false
 	}
-	for _, c := range digits {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(digits, func(c byte) bool { return c < '0' || c > '9' })
 }
 
 // exactNumber writes equal numbers alike and different numbers differently, including those that a

@@ -12,6 +12,7 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Session is what refs, journal, notes and tags say about one session. No checkpoint has been read
@@ -128,12 +129,9 @@ func (p *Session) judgeTagRefs(ctx context.Context) {
 	}
 	// A tag on a pruned checkpoint is ignored by everybody. One on a commit that no event names
 	// will be right when that commit is adopted.
-	held := map[name.OID]bool{}
+	held := gather.Set(p.State.Checkpoints(), func(e *journal.Entry) name.OID { return e.Event().Commit })
 	for _, oid := range p.Refs {
 		held[oid] = true
-	}
-	for _, e := range p.State.Checkpoints() {
-		held[e.Event().Commit] = true
 	}
 	for ref, have := range p.odd {
 		if p.derived[ref] == "" && !held[have] {

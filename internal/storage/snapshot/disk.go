@@ -144,12 +144,9 @@ func (s *checkout) makesLinks() bool {
 // keepsModes reports whether git takes modes and links from the file system, so that the mode of
 // a file is the mode of its entry.
 func (s *checkout) keepsModes() bool {
-	for _, key := range []string{"core.fileMode", "core.symlinks"} {
-		if on, err := s.core(key, true); err != nil || !on {
-			return false
-		}
-	}
-	return true
+	modes, err := s.core("core.fileMode", true)
+	links, failed := s.core("core.symlinks", true)
+	return modes && links && err == nil && failed == nil
 }
 
 // AllowedBits returns the permission bits that a recorded mode may set: all of the owner, and those of

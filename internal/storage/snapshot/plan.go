@@ -342,13 +342,8 @@ func Covers(skipped, p string) bool {
 // untouchedPaths returns a function that reports whether a path, or a directory above it, is in
 // nested, was left out of either side or is in Target.Keep.
 func untouchedPaths(p *Plan, nested []string) func(string) bool {
-	skipped := setOf(slices.Concat(nested, p.Target.Keep))
-	for _, sk := range p.Cur.Skipped {
-		skipped[strings.TrimSuffix(sk.Path, "/")] = true
-	}
-	for _, sk := range p.Target.Skipped {
-		skipped[strings.TrimSuffix(sk, "/")] = true
-	}
+	all := slices.Concat(nested, p.Target.Keep, p.Target.Skipped, gather.List(p.Cur.Skipped, func(sk Skip) string { return sk.Path }))
+	skipped := gather.Set(all, func(path string) string { return strings.TrimSuffix(path, "/") })
 	return func(q string) bool {
 		for d := range worktree.Above(q + "/") {
 			if skipped[d] {
@@ -361,10 +356,7 @@ func untouchedPaths(p *Plan, nested []string) func(string) bool {
 
 // content returns the blob of the bytes to write. git may still convert it unless it is NewRaw.
 func (o Op) content() name.OID {
-	if o.NewRaw != "" {
-		return o.NewRaw
-	}
-	return o.New.OID
+	return cmp.Or(o.NewRaw, o.New.OID)
 }
 
 // permissions sets Perm for each file to write. The target's bits are used if they are known;

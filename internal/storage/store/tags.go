@@ -11,6 +11,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/sys/lazy"
 )
 
@@ -77,12 +78,9 @@ func keysOf(step int, iteration string) []tagKey {
 // tag: on an older one it would say that this is the step's result. Tags are derived data: a foreign
 // ref in the way of a tag causes a warning, and the tag is left out.
 func (a *attempt) deriveTags(ctx context.Context) error {
-	d := &derivation{attempt: a, removed: map[name.ID]bool{}, created: map[name.ID]name.OID{}, private: map[name.OID]string{}}
-	for _, r := range a.removals {
-		d.removed[r.ID] = true
-	}
-	for _, c := range a.change.Create {
-		d.created[c.ID] = c.Commit
+	d := &derivation{
+		attempt: a, private: map[name.OID]string{}, removed: gather.Set(a.removals, func(r Removal) name.ID { return r.ID }),
+		created: gather.Map(a.change.Create, func(c NewCheckpoint) (name.ID, name.OID) { return c.ID, c.Commit }),
 	}
 	// An archived checkpoint that had a ref is not new here.
 	for id, oid := range a.change.Archive {

@@ -17,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Sides are the ends of the names of what belongs to a database.
@@ -61,10 +63,7 @@ func DatabaseOf(p string) string {
 // OneLineEach returns what to call each of some paths: what belongs to a database has one line with it,
 // "app.sqlite (with its WAL)", and "" otherwise. Only names tell, so a database needs an extension.
 func OneLineEach(paths []string) []string {
-	all, named, names := map[string]bool{}, map[string]bool{}, slices.Clone(paths)
-	for _, p := range paths {
-		all[p] = true
-	}
+	all, named, names := gather.SetOf(paths), map[string]bool{}, slices.Clone(paths)
 	for i, p := range paths {
 		base, what := cmp.Or(DatabaseOf(strings.TrimSuffix(p, "-shm")), p), ""
 		switch {

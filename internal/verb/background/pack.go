@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -76,12 +77,9 @@ func crowded(s *checkpoint.Service, session name.Session) bool {
 		}
 	}
 	most := int(min(limit, 1<<20) / refsPart)
-	for _, prefix := range []name.Ref{name.Ref(name.CheckpointRoot + session), name.Ref(name.TagRoot + session)} {
-		if s.Repo.Maintenance.LooseRefs(prefix, most) > most {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{name.CheckpointRoot, name.TagRoot}, func(root string) bool {
+		return s.Repo.Maintenance.LooseRefs(name.Ref(root+string(session)), most) > most
+	})
 }
 
 // Pack packs loose objects and refs. Only one process packs at a time, for all worktrees; others

@@ -74,11 +74,7 @@ func (p *Plan) survey(ctx context.Context) error {
 			a.Objects = append(a.Objects, o.blobs()...)
 		}
 		// The undo levels whose safety checkpoint is rewritten.
-		for _, e := range r.state.Rollbacks {
-			if rewritten[e.Safety] {
-				a.UndoLevels++
-			}
-		}
+		a.UndoLevels += gather.Count(r.state.Rollbacks, func(e *journal.Event) bool { return rewritten[e.Safety] })
 		if err := r.inJournal(ctx); err != nil {
 			return err
 		}

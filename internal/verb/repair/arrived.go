@@ -28,12 +28,8 @@ type arrivals struct {
 }
 
 func newArrivals(s *checkpoint.Service) (arrivals, error) {
-	a := arrivals{s: s, here: map[string]bool{}}
 	dirs, err := checkpoint.OwnDirs(s)
-	for _, dir := range dirs {
-		a.here[dir.Said(checkpoint.WorktreeIDFile)] = true
-	}
-	return a, err
+	return arrivals{s, gather.Set(dirs, func(dir checkpoint.OwnDir) string { return dir.Said(checkpoint.WorktreeIDFile) })}, err
 }
 
 // arrived reports whether a checkpoint was made in another clone.

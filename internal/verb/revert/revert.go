@@ -21,6 +21,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
 	"git-checkpoint/internal/verb/rollback"
@@ -256,13 +257,8 @@ func (r *reverting) nothing() error {
 }
 
 // held counts the files that these steps changed of which nobody knows who made it.
-func (r *reverting) held() (n int) {
-	for _, l := range r.said.Left {
-		if l.By == Unknown {
-			n++
-		}
-	}
-	return n
+func (r *reverting) held() int {
+	return gather.Count(r.said.Left, func(l rollback.LeftOfStep) bool { return l.By == Unknown })
 }
 
 // mostNamed is how many paths an error names.

@@ -54,10 +54,7 @@ func (j judge) thrownAway(ctx context.Context, l newLine, at saved, line int) bo
 		was := j.files.at(ctx, c.Tree, at.path)
 		return isFile(was) && j.files.matched(ctx, was, mine)[line] != alone
 	}
-	for _, r := range j.commits.resets() {
-		if j.x.Checkpoints[at.point].At <= r.at && r.at <= l.by.Committer.When.Unix() && has(r.from) && !has(r.to) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(j.commits.resets(), func(r reset) bool {
+		return j.x.Checkpoints[at.point].At <= r.at && r.at <= l.by.Committer.When.Unix() && has(r.from) && !has(r.to)
+	})
 }

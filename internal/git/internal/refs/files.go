@@ -17,6 +17,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/format/name"
@@ -91,12 +92,8 @@ func (f Files) shared(ref string) bool {
 	if !ok || filepath.ToSlash(filepath.Clean(ref)) != ref || strings.ContainsAny(ref, "\\:") {
 		return false
 	}
-	for _, own := range []string{"worktree/", "bisect/", "rewritten/"} { // these belong to one worktree
-		if strings.HasPrefix(rest, own) {
-			return false
-		}
-	}
-	return true
+	ofOne := []string{"worktree/", "bisect/", "rewritten/"} // these belong to one worktree
+	return !slices.ContainsFunc(ofOne, func(own string) bool { return strings.HasPrefix(rest, own) })
 }
 
 // packed looks a ref up in packed-refs.

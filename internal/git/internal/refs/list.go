@@ -293,10 +293,5 @@ func IsSimple(ref string) bool {
 		}
 	}
 	within := "/" + ref + "/"
-	for _, wrong := range [...]string{"//", "/.", "./", "..", ".lock/"} {
-		if strings.Contains(within, wrong) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]string{"//", "/.", "./", "..", ".lock/"}, func(wrong string) bool { return strings.Contains(within, wrong) })
 }
