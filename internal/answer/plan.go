@@ -201,17 +201,12 @@ func (p *page) notBroughtBack(r *rollback.Answer) {
 	}
 }
 
-// The maximum number of paths that a plan names in each group. A longer group is counted by
-// directory.
-const (
-	deletedListed = 50 // the highest, since deletions matter most to the reader
-	unsavedListed = 20
-	writtenListed = 8
-)
-
 // plannedFiles writes the files in three groups: deleted ones, overwritten ones that are saved
 // nowhere else, and the rest.
 func (p *page) plannedFiles(r *rollback.Answer) {
+	// How many paths are named in each group, most of what is deleted: that matters most to the reader. A longer group is
+	// counted by directory.
+	const deletedListed, unsavedListed, writtenListed = 50, 20, 8
 	const notSaved = "not saved yet" // marks a file whose content is in no commit or checkpoint yet. The safety checkpoint will have it
 	// The safety checkpoint will capture unsaved files as well, but the user may not expect that
 	// they change.

@@ -172,15 +172,9 @@ func (f form) typed(refs, flags []string) string {
 	return strings.Join(append([]string{strings.Join(append([]string{f.Words[0]}, refs...), ":")}, flags...), " ")
 }
 
-// Limits of what is taken for a mistyped command: how many letters there are for each that may be wrong, and how
-// many words a line may have after one that is right. More are a sentence.
-const (
-	lettersPerWrong = 4
-	mostWordsAfter  = 2
-)
-
 // isProse reports whether what follows a word makes the line a sentence. *rollback:1; and so on is none.
 func isProse(rest string, exact bool) bool {
+	const mostWordsAfter = 2 // how many words a line may have after one that is right. More are a sentence
 	if exact && len(rest) > 1 && rest[0] == ':' && strings.Contains("0123456789@", rest[1:2]) {
 		return false
 	}
@@ -190,6 +184,7 @@ func isProse(rest string, exact bool) bool {
 // mistyped returns the command for a line whose word is that of one of ours, or nearly so, but which is
 // none of them.
 func mistyped(line string) (c command, ours bool) {
+	const lettersPerWrong = 4 // how many letters there are for each that may be wrong
 	rest := strings.TrimLeft(line[1:], "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 	word := strings.ToLower(strings.TrimSuffix(line, rest))
 	if line[0] != '*' || len(word) < 2 {

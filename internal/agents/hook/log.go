@@ -18,13 +18,6 @@ import (
 	"git-checkpoint/internal/verb/connect"
 )
 
-// The subjects of say, besides the kinds of hooks that fail.
-const (
-	saidLeftOut   = "left out"
-	saidUnignored = "not ignored any more"
-	saidSlow      = "slow"
-)
-
 const noneWords = "git checkpoint: no checkpoints are made in this conversation: "
 
 // say tells the person something, once in a conversation for each subject, with an event for which the
@@ -38,6 +31,8 @@ func (h *handler) say(answer *agent.Answer, subject, text string) {
 // ended notes how the event went, and says to the person what fails, also of hooks that cannot say it
 // themselves.
 func (h *handler) ended(answer agent.Answer, problem error) (agent.Answer, error) {
+	// The subjects of say, besides the kinds of hooks that fail.
+	const saidLeftOut, saidUnignored, saidSlow = "left out", "not ignored any more", "slow"
 	problem = errors.Join(problem, h.saveConversation(h.c))
 	problem = errors.Join(problem, h.judge(problem, answer))
 	for _, kind := range h.health.Kinds() {

@@ -16,16 +16,11 @@ import (
 	"git-checkpoint/internal/sys/gather"
 )
 
-// slowCapture is how long a hook may capture before the person is told what costs so much, and
-// costliest how many files are named.
-const (
-	slowCapture = 2 * time.Second
-	costliest   = 3
-)
-
 // slowWords says which of the files that a checkpoint captured anew are the largest, and how to leave
 // them out; "" if it was fast.
 func slowWords(s *checkpoint.Service, rec *record.Record, took time.Duration) string {
+	const slowCapture = 2 * time.Second // how long a hook may capture before the person is told what costs so much
+	const costliest = 3                 // how many files are named
 	if took <= slowCapture {
 		return ""
 	}

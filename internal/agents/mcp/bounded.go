@@ -12,18 +12,10 @@ import (
 // answer has 2,000 tokens at most.
 const longest = 7000
 
-// Where cutting begins: entries of a list, and bytes of a text for each of them.
-const (
-	mostEntries = 512
-	perEntry    = 16
-
-	fewestBytes   = 200 // digests and ids stay whole
-	fewestMembers = 32
-)
-
 // bounded cuts the lists and texts of an answer until it is short enough. What is left out is counted in
 // left_out, by the path of its member, and rest says how to get it.
 func bounded(a answer, rest string) answer {
+	const mostEntries = 512 // of a list, where cutting begins
 	left := map[string]int{}
 	for most := mostEntries; most > 0; most /= 2 {
 		if text, err := json.Marshal(a); err != nil || len(text) <= longest {
@@ -37,6 +29,8 @@ func bounded(a answer, rest string) answer {
 
 // cut cuts the lists and texts of a value. Of the items of a series the newest stay, which are the last.
 func cut(v any, most int, at string, left map[string]int) any {
+	const perEntry = 16                        // bytes of a text for each entry
+	const fewestBytes, fewestMembers = 200, 32 // digests and ids stay whole
 	switch v := v.(type) {
 	case map[string]any:
 		if keys := slices.Sorted(maps.Keys(v)); at != "" && len(keys) > max(most, fewestMembers) {

@@ -89,15 +89,10 @@ func (s *Server) steps(ctx context.Context, req *mcp.CallToolRequest, in Prompts
 	return nil, out, nil
 }
 
-// The words for a checkpoint that only MCP has.
-const (
-	lastPrompt       = "last-prompt"
-	beforeLastPrompt = "before-last-prompt"
-)
-
 // meant returns the id of the checkpoint that such a word means. The last prompt is the newest that changed
 // files; it may not have ended.
 func (s *Server) meant(ctx context.Context, dir, word string) (string, error) {
+	const lastPrompt, beforeLastPrompt = "last-prompt", "before-last-prompt" // words for a checkpoint that only MCP has
 	if word != lastPrompt && word != beforeLastPrompt {
 		return word, nil
 	}

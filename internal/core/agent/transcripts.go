@@ -47,14 +47,9 @@ func (t Transcripts) Find(home string, getenv func(string) string, after time.Ti
 	return files
 }
 
-// How much is read of the beginning and of the end of a transcript, in bytes.
-const (
-	mostHead = 32 << 10
-	mostTail = 256 << 10
-)
-
 // DirectoryOf returns the agent's directory, from the beginning of a transcript; empty: unknown.
 func (t Transcripts) DirectoryOf(file string) string {
+	const mostHead = 32 << 10 // how much is read of the beginning of a transcript, in bytes
 	for line := range jsonLines(file, 0, mostHead) {
 		if dir := text(line, t.Directory); dir != "" {
 			return dir
@@ -65,6 +60,7 @@ func (t Transcripts) DirectoryOf(file string) string {
 
 // Replied returns when the model last answered, from the end of a transcript; zero: unknown.
 func (t Transcripts) Replied(file string) (last time.Time) {
+	const mostTail = 256 << 10 // how much is read of the end of a transcript, in bytes
 	info, err := os.Stat(file)
 	if err != nil {
 		return last

@@ -40,17 +40,13 @@ const surprise = "" +
 	"56574788499543529524996986" + // y
 	"36781969499778489858866976" // z
 
-// Random letters come to typical bits per pair, and the sum over n pairs strays by a few
-// times stray*sqrt(n). Words come to about 4 bits.
-const (
-	typical = 6.08
-	stray   = 2.3
-)
-
 // isWordy reports whether the letters of a value form words rather than being random: a
 // name, a path, a sentence, a call in a program. In names such as tokenFor a capital begins
 // another word.
 func isWordy(value []byte) bool {
+	// Random letters come to typical bits per pair, and the sum over n pairs strays by a few
+	// times stray*sqrt(n). Words come to about 4 bits.
+	const typical, stray = 6.08, 2.3
 	pairs, bits, most := 0, 0, gather.Count(value, isWord)
 	for i := 1; i < len(value); i++ {
 		first, second := value[i-1], value[i]

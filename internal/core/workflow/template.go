@@ -6,12 +6,6 @@ import (
 	"strings"
 )
 
-// Limits of a template: bytes, and expressions in it.
-const (
-	maxTemplate     = 4000
-	maxPlaceholders = 40
-)
-
 // template is text with expressions in braces, such as "{session} already complete". "{{" and "}}"
 // stand for the braces themselves. An expression cannot contain "}", so it cannot have an object
 // literal.
@@ -25,6 +19,7 @@ type part struct {
 
 // template splits source at its braces and compiles the expressions.
 func (c *programs) template(s scope, source string) (template, error) {
+	const maxTemplate, maxPlaceholders = 4000, 40 // bytes, and expressions in it
 	if len(source) > maxTemplate {
 		return nil, fmt.Errorf("a template has %d characters; the limit is %d", len(source), maxTemplate)
 	}

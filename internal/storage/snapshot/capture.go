@@ -144,6 +144,7 @@ func (s *capturer) scanAndStage(ctx context.Context, private *privateIndex) (Sca
 // Take captures the worktree and what is staged. It writes objects, but no refs, and changes no
 // file. If rollbacks keep interfering it fails with ErrMoved, and with ErrBusy if one does not end.
 func (s *capturer) Take(ctx context.Context, rules Rules) (*Capture, error) {
+	const settleTries = 50 // how often it starts again before it gives up
 	for tries := 0; ; tries++ {
 		// The mark is read first: a rollback that begins after this line changes it or is seen by
 		// Moving.

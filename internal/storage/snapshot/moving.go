@@ -44,17 +44,10 @@ func (s *checkout) moveOn() error {
 	return nil
 }
 
-// A capture polls every settlePause, for settleTime at most. It starts again settleTries times
-// before it gives up.
-const (
-	settlePause = 10 * time.Millisecond
-	settleTime  = 10 * time.Second
-	settleTries = 50
-)
-
 // settled waits until no running process moves files in this worktree. It does not wait for one
 // that was killed. If files are still being moved after settleTime it fails with ErrBusy.
 func (s *checkout) settled(ctx context.Context) error {
+	const settlePause, settleTime = 10 * time.Millisecond, 10 * time.Second // it polls every settlePause, for settleTime at most
 	for end := time.Now().Add(settleTime); Moving(s.dir); {
 		if time.Now().After(end) {
 			return fmt.Errorf("capture the worktree: %w", ErrBusy)

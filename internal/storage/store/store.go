@@ -60,15 +60,10 @@ type Options struct {
 	Warn   func(string)
 }
 
-// The default limits of a transaction that loses every race.
-const (
-	defaultTries    = 60
-	defaultPatience = 30 * time.Second
-)
-
 // New returns the Store of a repository. It reads nothing yet.
 func New(o Options) *Store {
-	s := &Store{Repo: o.Repo, Now: o.Now, Random: rand.Uint32, Warn: o.Warn, tries: defaultTries, patience: defaultPatience, written: map[name.Session]bool{}}
+	const tries, patience = 60, 30 * time.Second // of a transaction that loses every race
+	s := &Store{Repo: o.Repo, Now: o.Now, Random: rand.Uint32, Warn: o.Warn, tries: tries, patience: patience, written: map[name.Session]bool{}}
 	if s.Now == nil {
 		s.Now = time.Now
 	}

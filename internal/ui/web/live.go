@@ -8,18 +8,14 @@ import (
 	"time"
 )
 
-// polled is how often an open page looks for changes. aliveEvery is how often it is written to
-// without one: if that fails, the reader is gone and no longer keeps the server alive.
-const (
-	polled     = 500 * time.Millisecond
-	aliveEvery = time.Minute
-)
-
 // events is the stream of server-sent events that an open page listens to. It sends "changed" when
 // refs have changed; the script of the page then asks for what is new. Every checkpoint, rollback
 // or pin changes a ref, so there is nothing else to look at. One create changes several refs, so
 // the page is told when a second look finds no further change.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	const polled = 500 * time.Millisecond // how often an open page looks for changes
+	// How often it is written to without one: if that fails, the reader is gone and no longer keeps the server alive.
+	const aliveEvery = time.Minute
 	w.Header().Set("Content-Type", "text/event-stream")
 	send := func(text string) bool {
 		_, err := fmt.Fprint(w, text)

@@ -37,12 +37,6 @@ const includeFile = ".worktreeinclude"
 // IncludeKey is the configuration key with the id of the .worktreeinclude that somebody agreed to.
 const IncludeKey = "checkpoint.worktreeInclude"
 
-// What is more than that is not copied.
-const (
-	mostIncluded      = 100_000
-	mostIncludedBytes = 1 << 30
-)
-
 // Include reads .worktreeinclude at the top of the worktree. It is nil if there is none, or if it is behind a link
 // or names nothing.
 func Include(ctx context.Context, s *checkpoint.Service) (*Included, error) {
@@ -96,6 +90,7 @@ func Include(ctx context.Context, s *checkpoint.Service) (*Included, error) {
 
 // TooMuch says what is too much to copy; "" if nothing is.
 func (inc *Included) TooMuch() string {
+	const mostIncluded, mostIncludedBytes = 100_000, 1 << 30
 	if inc.Bytes <= mostIncludedBytes && len(inc.Files) <= mostIncluded {
 		return ""
 	}

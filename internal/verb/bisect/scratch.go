@@ -80,14 +80,9 @@ func (x *scratch) close(ctx context.Context) error {
 	return x.note.Clear(ctx, x.s)
 }
 
-// The exit codes have the same meaning as in `git bisect run`.
-const (
-	codeSkip  = 125
-	codeStops = 128
-)
-
 // test moves the worktree to a checkpoint and runs the command.
 func (x *scratch) test(ctx context.Context, e *journal.Entry, req Request) (Verdict, int, error) {
+	const codeSkip, codeStops = 125, 128 // as in `git bisect run`
 	if err := x.move(ctx, e); err != nil {
 		return "", 0, err
 	}

@@ -28,14 +28,10 @@ import (
 	"git-checkpoint/internal/verb/create"
 )
 
-// The oldest git that works, and the oldest one that has everything this program can use.
-const (
-	oldestGit = "2.34"
-	wantedGit = "2.36" // cat-file --batch-command
-)
-
 // lookAtGit reports a git that is too old.
 func lookAtGit(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
+	const oldestGit = "2.34" // the oldest that works
+	const wantedGit = "2.36" // the oldest that has everything this program can use, such as cat-file --batch-command
 	version, err := s.Repo.Version(ctx)
 	switch {
 	case err != nil:

@@ -101,14 +101,9 @@ func (m *memory) settled(digest string) bool { return slices.Contains(m.Settled,
 // maxSettled bounds how many states are remembered. The oldest goes first.
 const maxSettled = 8
 
-// maxRefused bounds how many refused commits are remembered, and refusedFor for how long.
-const (
-	maxRefused = 1000
-	refusedFor = 24 * time.Hour
-)
-
 // refuse remembers a refused commit.
 func (m *memory) refuse(now time.Time, oid name.OID, why string) {
+	const maxRefused = 1000 // how many refused commits are remembered
 	if len(m.Refused) == 0 {
 		m.Refused, m.RefusedSince = map[name.OID]string{}, &checkpoint.Time{Time: now}
 	}
@@ -119,6 +114,7 @@ func (m *memory) refuse(now time.Time, oid name.OID, why string) {
 
 // forget drops the refused commits after a while: another version of git may take them.
 func (m *memory) forget(now time.Time) {
+	const refusedFor = 24 * time.Hour // how long refused commits are remembered
 	if m.RefusedSince == nil || now.Sub(m.RefusedSince.Time).Abs() > refusedFor {
 		m.Refused, m.RefusedSince = nil, nil
 	}

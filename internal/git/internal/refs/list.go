@@ -13,12 +13,6 @@ import (
 	"git-checkpoint/internal/format/name"
 )
 
-// Limits of what is listed in this process. Beyond them git is as fast.
-const (
-	maxPackedRefs = 16 << 20 // bytes
-	maxLooseRefs  = 20_000
-)
-
 // List returns the refs below prefixes, sorted, as `git for-each-ref` does. It reads the loose refs
 // first, for the same reason as Resolve: a ref that is packed in between is then found twice, and
 // not missed.
@@ -143,6 +137,7 @@ func (l *refList) wanted(ref string) bool {
 
 // loose reads the ref of that name, or all refs below the directory of that name.
 func (l *refList) loose(ref string) error {
+	const maxLooseRefs = 20_000 // beyond it git is as fast
 	return filepath.WalkDir(filepath.Join(l.Dir, filepath.FromSlash(ref)), func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // `git pack-refs` removes directories that have become empty
@@ -193,6 +188,7 @@ func (l *refList) packed() error {
 // readPacked returns the content of packed-refs, or nothing if the file does not exist. It returns
 // errUseGit if the file is not marked as sorted, as git has written it for years.
 func (f Files) readPacked() ([]byte, error) {
+	const maxPackedRefs = 16 << 20 // in bytes; beyond it git is as fast
 	path := filepath.Join(f.Dir, "packed-refs")
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {

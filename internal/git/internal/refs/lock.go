@@ -15,12 +15,6 @@ import (
 	"git-checkpoint/internal/sys/lockfile"
 )
 
-// How long git waits by default for the lock of a ref, and for that of packed-refs.
-const (
-	refPatience    = 100 * time.Millisecond
-	packedPatience = time.Second
-)
-
 // TempPrefix is the beginning of the names of proof files in <common dir>/checkpoint. A proof
 // file shows that a lock of a ref is ours; see refLock.
 const TempPrefix = "tmp-ref-"
@@ -130,6 +124,8 @@ func (t *transaction) add(l *refLock) error {
 // acquire links the lock file. It waits for another holder as long as git would wait by default, and
 // removes locks that killed processes of ours have left.
 func (t *transaction) acquire(l *refLock) error {
+	// How long git waits by default for the lock of a ref, and for that of packed-refs.
+	const refPatience, packedPatience = 100 * time.Millisecond, time.Second
 	patience := refPatience
 	if l.update.Ref == packedRefsFile {
 		patience = packedPatience
