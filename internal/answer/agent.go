@@ -56,9 +56,8 @@ type Connected struct {
 	Plan   *connect.Plan
 	Name   func(file string) string // makes a file's path relative for display
 	DryRun bool
-	Done   bool // the plan was carried out
-	// Trials are the results of trying the hooks that were added, by the names of agents.
-	Trials map[string]*connect.Trial
+	Done   bool                      // the plan was carried out
+	Trials map[string]*connect.Trial // the results of trying the hooks that were added, by the names of agents
 }
 
 // connectedFile is what happens to one settings file, in the JSON form.

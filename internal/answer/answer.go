@@ -44,12 +44,10 @@ const listed = 12
 // page collects the output of one answer. Its methods do nothing after an error, so that the
 // functions that fill it need no checks; the caller returns err at the end.
 type page struct {
-	w    io.Writer
-	view render.View
-	// names tells how many names lists of files show. The zero value leaves it to the view.
-	names Files
-	// err is the first error of a write. Nothing is written after it.
-	err error
+	w     io.Writer
+	view  render.View
+	names Files // tells how many names lists of files show. The zero value leaves it to the view
+	err   error // the first error of a write. Nothing is written after it
 }
 
 // Files tells how many names of a long list of files an answer shows.

@@ -90,10 +90,9 @@ type Location struct {
 
 // Head is where HEAD was when the repository was opened, or at the last Refresh.
 type Head struct {
-	Branch name.Ref // full ref name; empty when HEAD is detached
-	OID    name.OID // empty when the branch is unborn (has no commit)
-	// Damaged says that the branch has a ref that holds no id, as after a power loss. OID is empty.
-	Damaged bool
+	Branch  name.Ref // full ref name; empty when HEAD is detached
+	OID     name.OID // empty when the branch is unborn (has no commit)
+	Damaged bool     // says that the branch has a ref that holds no id, as after a power loss. OID is empty
 }
 
 // Options tell Open where to look for the repository.

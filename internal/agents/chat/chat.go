@@ -42,13 +42,11 @@ type Result struct {
 // was refused and may be forced. It may be lost at any time.
 type Question struct {
 	Time  time.Time `json:"time"`
-	Typed string    `json:"typed"`          // the whole prompt that asked it
-	Line  []string  `json:"line"`           // the command line that it is about
-	Plan  string    `json:"plan,omitempty"` // the digest of the plan that was shown; empty: it was refused
-	// Words must be typed as they are for what cannot be undone.
-	Words string `json:"words,omitempty"`
-	// Last is set until anything else is typed: only then a bare "y" is an answer.
-	Last bool `json:"last,omitempty"`
+	Typed string    `json:"typed"`           // the whole prompt that asked it
+	Line  []string  `json:"line"`            // the command line that it is about
+	Plan  string    `json:"plan,omitempty"`  // the digest of the plan that was shown; empty: it was refused
+	Words string    `json:"words,omitempty"` // must be typed as they are for what cannot be undone
+	Last  bool      `json:"last,omitempty"`  // set until anything else is typed: only then a bare "y" is an answer
 }
 
 // patience is how long a question can be answered.

@@ -19,18 +19,14 @@ import (
 // conversation is what is remembered of one conversation with an agent, between two hooks.
 // Each hook is a process of its own.
 type conversation struct {
-	ID string `json:"id"` // the agent's id
-	// Session is the session into which its checkpoints go.
-	Session name.Session `json:"session"`
-	Turn    turn         `json:"turn"`
-	// When the agent was last told what happened to the files.
-	Seen time.Time `json:"seen"`
-	// Removed is what to say of the work of others that the last turn removed.
-	Removed string `json:"removed,omitempty"`
-	// Children are the ids of the conversations of its subagents.
-	Children []string  `json:"children,omitempty"`
-	Last     time.Time `json:"last"`            // time of the last event
-	Ended    bool      `json:"ended,omitempty"` // the last event was its end
+	ID       string       `json:"id"`      // the agent's id
+	Session  name.Session `json:"session"` // the session into which its checkpoints go
+	Turn     turn         `json:"turn"`
+	Seen     time.Time    `json:"seen"`               // when the agent was last told what happened to the files
+	Removed  string       `json:"removed,omitempty"`  // what to say of the work of others that the last turn removed
+	Children []string     `json:"children,omitempty"` // the ids of the conversations of its subagents
+	Last     time.Time    `json:"last"`               // time of the last event
+	Ended    bool         `json:"ended,omitempty"`    // the last event was its end
 
 	Transcript progress `json:"transcript"`
 	Spending   spending `json:"spending,omitzero"`
@@ -40,23 +36,20 @@ type conversation struct {
 	Talk string `json:"talk,omitempty"`
 	// Place is how far that transcript was looked at, Owed how many prompts before it the agent had not written
 	// then, and Prompts how many came since.
-	Place   int64 `json:"place,omitempty"`
-	Owed    int   `json:"owed,omitempty"`
-	Prompts int   `json:"prompts,omitempty"`
-	// Asked is what waits for an answer that is typed in the chat.
-	Asked *chat.Question `json:"asked,omitempty"`
+	Place   int64          `json:"place,omitempty"`
+	Owed    int            `json:"owed,omitempty"`
+	Prompts int            `json:"prompts,omitempty"`
+	Asked   *chat.Question `json:"asked,omitempty"` // what waits for an answer that is typed in the chat
 
-	// The event is from a subagent's own conversation.
-	child bool
+	child bool // the event is from a subagent's own conversation
 }
 
 // turn is the prompt on which the agent is working, or has worked last: then it is not open.
 type turn struct {
-	Open    bool   `json:"open,omitempty"`
-	ID      string `json:"id,omitempty"`
-	Subject string `json:"subject,omitempty"` // first words of the prompt
-	// The files when the prompt was given.
-	Tree name.OID `json:"tree,omitempty"`
+	Open    bool     `json:"open,omitempty"`
+	ID      string   `json:"id,omitempty"`
+	Subject string   `json:"subject,omitempty"` // first words of the prompt
+	Tree    name.OID `json:"tree,omitempty"`    // the files when the prompt was given
 	// Worked says that a tool changed files since then, or since the milestone of its end.
 	Worked bool `json:"worked,omitempty"`
 

@@ -21,8 +21,7 @@ type progress struct {
 	Size int    `json:"size,omitempty"` // their size in bytes
 	Sum  string `json:"sum,omitempty"`  // their SHA-256 in hexadecimal
 
-	// Lines that earlier checkpoints kept.
-	from   int
+	from   int    // lines that earlier checkpoints kept
 	before string // SHA-256 of these
 }
 

@@ -45,14 +45,12 @@ type Result struct {
 // Server serves one client. Set the exported fields, then call Serve.
 type Server struct {
 	Version string
-	// Dir is the directory in which commands run unless a request names a root.
-	Dir string
+	Dir     string // the directory in which commands run unless a request names a root
 	// Write adds the tools that change files.
 	Write bool
 	Run   Command
 
-	// one lets a single command run at a time: the client may send requests in parallel.
-	one sync.Mutex
+	one sync.Mutex // lets a single command run at a time: the client may send requests in parallel
 }
 
 // Serve answers requests on in until it ends or ctx is cancelled; both are a normal end. It closes

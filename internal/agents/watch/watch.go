@@ -41,8 +41,7 @@ type Watcher struct {
 	// Save makes a checkpoint if something changed. An error is reported with Say, and Run goes
 	// on.
 	Save func(ctx context.Context) error
-	// Say shows a message to the user.
-	Say func(string)
+	Say  func(string) // shows a message to the user
 
 	// events is the zero Watcher if nothing can be watched: its channels are never ready, and only
 	// the clock is used.

@@ -10,9 +10,8 @@ import (
 // for the event.
 type Answer struct {
 	Context string // for the model
-	// Shown to the person in place of the model's answer.
-	Block string
-	Tell  string // shown to the person beside it
+	Block   string // shown to the person in place of the model's answer
+	Tell    string // shown to the person beside it
 }
 
 // Write returns what the hook prints for an event: JSON with the members that the agent

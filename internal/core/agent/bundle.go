@@ -15,8 +15,7 @@ type Bundle struct {
 	Hooks  string            `json:"hooks"`
 	Server string            `json:"mcp"`   // empty: Files has it, or there is none
 	Pages  map[string]string `json:"pages"` // paths by template
-	// Files of JSON, in which "$version" stands for the version of this program.
-	Files map[string]any `json:"files"`
+	Files  map[string]any    `json:"files"` // of JSON, in which "$version" stands for the version of this program
 	// Installed is a file that contains a text once the agent has installed it; "~/" is the home
 	// directory.
 	Installed struct {

@@ -36,23 +36,19 @@ type Chat struct {
 	Parent []string `json:"parent"`
 	// Last are the lines that belong to the conversation. What follows the last of them is the agent's own
 	// bookkeeping, and is left out of a copy.
-	Last []Line `json:"last"`
-	// Renamed says that the copy of a transcript gets a new id in place of the old one.
-	Renamed bool `json:"renamed"`
+	Last    []Line `json:"last"`
+	Renamed bool   `json:"renamed"` // says that the copy of a transcript gets a new id in place of the old one
 	// Without is an XML element that is left out of the copy where a text begins with it: the agent would
 	// leave out the whole text.
 	Without string `json:"without"`
 	// Copy is where the copy goes, relative to the directory of the transcript; "{id}" is the new id. Empty:
 	// into the git directory.
 	Copy string `json:"copy"`
-	// Here says that the agent goes back to the directory where the conversation began.
-	Here bool `json:"here"`
+	Here bool   `json:"here"` // says that the agent goes back to the directory where the conversation began
 	// Consent says that the user has to agree to it, because the copy goes into the agent's own files.
-	Consent bool `json:"consent"`
-	// Server makes the new conversation, if there is no copy.
-	Server *Maker `json:"server"`
-	// Go is the command that goes on; "{file}" is the copy, and "{id}" the new id.
-	Go []string `json:"go"`
+	Consent bool     `json:"consent"`
+	Server  *Maker   `json:"server"` // makes the new conversation, if there is no copy
+	Go      []string `json:"go"`     // the command that goes on; "{file}" is the copy, and "{id}" the new id
 }
 
 // Maker is a program of the agent that makes conversations.
@@ -74,9 +70,8 @@ type Call struct {
 	Method string         `json:"method"`
 	Params map[string]any `json:"params"`
 	// Find has gjson paths into the answer, for texts of later calls. "id" must be found.
-	Find map[string]string `json:"find"`
-	// Notice says that no answer comes.
-	Notice bool `json:"notice"`
+	Find   map[string]string `json:"find"`
+	Notice bool              `json:"notice"` // says that no answer comes
 }
 
 // Can reports whether a conversation with the agent can go on from an earlier turn.

@@ -53,18 +53,15 @@ type Definition struct {
 	Programs []string `json:"programs"` // names of its executable in PATH
 	// Folder is the agent's own directory in a worktree. Files in it may name commands that the agent
 	// runs, so a rollback that changes one warns.
-	Folder string `json:"folder"`
-	// Notes for the person after the hooks were added.
-	After []string `json:"after"`
+	Folder string   `json:"folder"`
+	After  []string `json:"after"` // notes for the person after the hooks were added
 
 	Hooks  Hooks  `json:"hooks"`
 	Server Server `json:"mcp"`
-	// The skill and the /checkpoint command.
-	Pages []Page `json:"pages"`
+	Pages  []Page `json:"pages"` // the skill and the /checkpoint command
 	// Events maps the name of an event, as the hook is called with it, to its meaning.
-	Events map[string]EventRule `json:"events"`
-	// Members says where values are in the payload of a hook.
-	Members Members `json:"members"`
+	Events  map[string]EventRule `json:"events"`
+	Members Members              `json:"members"` // says where values are in the payload of a hook
 	// Tools lists the tools that may write files; "*" stands for all others.
 	Tools   map[string]Tool `json:"tools"`
 	Prompt  Prompt          `json:"prompt"`
@@ -75,48 +72,35 @@ type Definition struct {
 	Transcripts Transcripts `json:"transcripts"`
 	Chat        Chat        `json:"chat"`
 	// ProjectVariable is the variable of the agent's hooks that has its project directory.
-	ProjectVariable string `json:"project_variable"`
-	// Borrower is another agent that runs the hooks of this one as well; nil: none is known.
-	Borrower *Borrower `json:"borrower"`
+	ProjectVariable string    `json:"project_variable"`
+	Borrower        *Borrower `json:"borrower"` // another agent that runs the hooks of this one as well; nil: none is known
 }
 
 // Borrower is an agent that runs another agent's hooks beside its own. If it has hooks of ours too,
 // everything would happen twice.
 type Borrower struct {
-	Agent string `json:"agent"`
-	// Present is a gjson path that exists in its payloads, and not in those of the other agent.
-	Present string `json:"present"`
-	// Variable is set in the environment of the hooks that it runs.
-	Variable string `json:"variable"`
+	Agent    string `json:"agent"`
+	Present  string `json:"present"`  // a gjson path that exists in its payloads, and not in those of the other agent
+	Variable string `json:"variable"` // set in the environment of the hooks that it runs
 }
 
 // Hooks says where and how the hooks of an agent are configured.
 type Hooks struct {
-	// Relative to the worktree; "~/" is the home directory.
-	Files map[Scope]string `json:"files"`
+	Files map[Scope]string `json:"files"` // relative to the worktree; "~/" is the home directory
 	// Linked is a directory: in a linked worktree that has it, the agent reads the hooks of the main one.
-	Linked string `json:"linked"`
-	// Trust is where the agent writes down which hooks the person trusts; nil: it runs all of them.
-	Trust *Trust `json:"trust"`
-	// The agent ignores a whole file with comments or trailing commas.
-	Strict bool `json:"strict"`
-	// Shape is groups or flat for a JSON file, plugin, or none for an agent without hooks.
-	Shape string `json:"shape"`
-	// The file belongs to us and has only our hooks.
-	Own bool `json:"own"`
-	// Members with which a new file starts.
-	Root map[string]any `json:"root"`
-	// Members of an entry besides its command.
-	Entry map[string]any `json:"entry"`
-	// Name of the member with the time limit.
-	Limit string `json:"limit"`
+	Linked string         `json:"linked"`
+	Trust  *Trust         `json:"trust"`  // where the agent writes down which hooks the person trusts; nil: it runs all of them
+	Strict bool           `json:"strict"` // the agent ignores a whole file with comments or trailing commas
+	Shape  string         `json:"shape"`  // groups or flat for a JSON file, plugin, or none for an agent without hooks
+	Own    bool           `json:"own"`    // the file belongs to us and has only our hooks
+	Root   map[string]any `json:"root"`   // members with which a new file starts
+	Entry  map[string]any `json:"entry"`  // members of an entry besides its command
+	Limit  string         `json:"limit"`  // name of the member with the time limit
 	// Units of the limit per second: 1, or 1000 for milliseconds.
-	Second int     `json:"second"`
-	Events []Added `json:"events"`
-	// Worktrees are the hooks that `agent add --worktrees` adds as well.
-	Worktrees []Added `json:"worktrees"`
-	// The file to write if the shape is plugin.
-	Plugin string `json:"plugin"`
+	Second    int     `json:"second"`
+	Events    []Added `json:"events"`
+	Worktrees []Added `json:"worktrees"` // the hooks that `agent add --worktrees` adds as well
+	Plugin    string  `json:"plugin"`    // the file to write if the shape is plugin
 	// Former has the SHA-256 of what earlier versions wrote, in hexadecimal, if the file is ours alone.
 	Former []string `json:"former"`
 }
@@ -139,12 +123,10 @@ type Added struct {
 type Server struct {
 	Files map[Scope]string `json:"files"`
 	// Path of members that leads to the entry.
-	At    []string `json:"at"`
-	Entry any      `json:"entry"`
-	// What earlier versions set instead.
-	Former []any `json:"former"`
-	// A block of text to append instead, if the file is TOML.
-	TOML string `json:"toml"`
+	At     []string `json:"at"`
+	Entry  any      `json:"entry"`
+	Former []any    `json:"former"` // what earlier versions set instead
+	TOML   string   `json:"toml"`   // a block of text to append instead, if the file is TOML
 }
 
 // Page is a file of our own that teaches the agent about checkpoints.
@@ -155,13 +137,11 @@ type Page struct {
 
 // EventRule says what an event means.
 type EventRule struct {
-	Kind Kind `json:"kind"`
-	// When has gjson paths that must have these values.
-	When    map[string]string `json:"when"`
+	Kind    Kind              `json:"kind"`
+	When    map[string]string `json:"when"`    // has gjson paths that must have these values
 	Present []string          `json:"present"` // gjson paths that must not be empty
-	// Path to the id of a new subagent's conversation.
-	Child  string `json:"child"`
-	Parent string `json:"parent"` // path to the id of its parent's
+	Child   string            `json:"child"`   // path to the id of a new subagent's conversation
+	Parent  string            `json:"parent"`  // path to the id of its parent's
 	// Paths to the name of the worktree to make, or to the path of the one to remove.
 	Worktree []string `json:"worktree"`
 }
@@ -190,12 +170,10 @@ type Members struct {
 
 // Tool is a tool of the agent that may write files, and how to describe its use.
 type Tool struct {
-	Verb string   `json:"verb"`
-	Path []string `json:"path"` // paths to the name of the file
-	// Paths to a text such as a shell command.
-	Text []string `json:"text"`
-	// Paths to a patch in the format of Codex.
-	Patch []string `json:"patch"`
+	Verb  string   `json:"verb"`
+	Path  []string `json:"path"`  // paths to the name of the file
+	Text  []string `json:"text"`  // paths to a text such as a shell command
+	Patch []string `json:"patch"` // paths to a patch in the format of Codex
 
 	// What the tool makes of the file: its new content, or a text that replaces another one, once or
 	// everywhere. Edits leads to a list of such replacements.
@@ -204,16 +182,13 @@ type Tool struct {
 	New     []string `json:"new"`
 	All     []string `json:"all"`
 	Edits   []string `json:"edits"`
-	// Sole says that nothing else writes the file while the tool runs, see Edit.
-	Sole bool `json:"sole"`
+	Sole    bool     `json:"sole"` // says that nothing else writes the file while the tool runs, see Edit
 }
 
 // Prompt says what an agent adds around the words that the person typed.
 type Prompt struct {
-	// A prompt with this prefix was made by the agent itself.
-	Ignore []string `json:"ignore"`
-	// XML elements that precede the words.
-	Tags   []string `json:"tags"`
+	Ignore []string `json:"ignore"` // a prompt with this prefix was made by the agent itself
+	Tags   []string `json:"tags"`   // XML elements that precede the words
 	Quotes bool     `json:"quotes"` // the words may be in quotation marks
 	Silent []string `json:"silent"` // replies that mean "no reply"
 	Kept   bool     `json:"kept"`   // one that a hook blocks is put back into the input line
@@ -223,9 +198,8 @@ type Prompt struct {
 // them.
 type Answers struct {
 	Context Template `json:"context"` // text for the model
-	// Answers a prompt in place of the model.
-	Block Template `json:"block"`
-	Tell  Template `json:"tell"` // text for the person
+	Block   Template `json:"block"`   // answers a prompt in place of the model
+	Tell    Template `json:"tell"`    // text for the person
 }
 
 // Template is one part of an answer, with the events that accept it.

@@ -11,14 +11,12 @@ import (
 
 // Edit is what a tool is asked to make of one file.
 type Edit struct {
-	Path string // absolute, or relative to the directory of the hook
-	// Source is the file from whose content it is made: Path, or the old name of a file that moves.
-	Source string
+	Path   string // absolute, or relative to the directory of the hook
+	Source string // the file from whose content it is made: Path, or the old name of a file that moves
 	// Sole says that the agent promises that nothing else writes the file while the tool runs. Then
 	// what the tool makes of the file need not be known.
-	Sole bool
-	// Afresh says that the content does not depend on what was there.
-	Afresh bool
+	Sole   bool
+	Afresh bool // says that the content does not depend on what was there
 	make   func(before []byte) (after []byte, ok bool)
 }
 

@@ -42,13 +42,10 @@ type Wanted struct{ Server, Pages, Worktrees bool }
 type Change struct {
 	// Absolute, with symbolic links resolved.
 	Path   string
-	Before []byte // content now; nil: there is no file
-	// Content afterwards; nil: delete the file.
-	After []byte
-	// What is added or removed, for messages.
-	Added []string
-	// What resembles our entries but was changed, and is left alone.
-	Left []string
+	Before []byte   // content now; nil: there is no file
+	After  []byte   // content afterwards; nil: delete the file
+	Added  []string // what is added or removed, for messages
+	Left   []string // what resembles our entries but was changed, and is left alone
 	// The agent ignores the file, because it has comments or trailing commas.
 	Ignored bool
 
@@ -107,23 +104,18 @@ var ErrScope = errors.New("this agent has no settings file of this kind")
 
 // edit is one entry of ours in a settings file.
 type edit struct {
-	path  []string
-	value any
-	// Append value to the list at path; else set the member.
-	element bool
+	path    []string
+	value   any
+	element bool // append value to the list at path; else set the member
 	// command is a text by which an entry is recognised as ours even if it was changed. If
 	// it is empty, only an equal value is ours.
 	command string
 	// ours reports whether a command is this one or an earlier form of it; nil: there is none.
-	ours func(command string) bool
-	// earlier has values that earlier versions set in place of value.
-	earlier []any
-	// says names the entry in messages.
-	says string
-	// agent is the one that reads the entry; empty: several may.
-	agent string
-	// unasked says that the entry is only kept up to date, if it is there.
-	unasked bool
+	ours    func(command string) bool
+	earlier []any  // has values that earlier versions set in place of value
+	says    string // names the entry in messages
+	agent   string // the one that reads the entry; empty: several may
+	unasked bool   // says that the entry is only kept up to date, if it is there
 }
 
 // asThere returns the entry with the value that an earlier version set, if the settings have it.

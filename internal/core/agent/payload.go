@@ -20,46 +20,33 @@ import (
 // Event is a parsed event of an agent. The texts are what the agent sent, without what
 // it put around them. All of them are untrusted.
 type Event struct {
-	Kind    Kind   // empty: ignore the event
-	Session string // the agent's id of the conversation
-	// The agent's working directory; empty: unknown.
-	Directory string
-	Project   string // the directory in which the agent was started; empty: unknown
-	Prompt    string
-	Reply     string // the model's last answer
-	Model     string
-	Version   string
-	Turn      string
-	// Path of the agent's transcript file.
-	Transcript string
-	// Path of the transcript of a subagent that has ended, if it has one of its own.
-	SubagentTranscript string
-	// The tokens that requests to a model used, if the payload says that.
-	Usage record.Usage
-	// Id of the subagent that sent the event.
-	Subagent string
-	// The conversation to which the subagent belongs, if known.
-	Parent string
+	Kind               Kind   // empty: ignore the event
+	Session            string // the agent's id of the conversation
+	Directory          string // the agent's working directory; empty: unknown
+	Project            string // the directory in which the agent was started; empty: unknown
+	Prompt             string
+	Reply              string // the model's last answer
+	Model              string
+	Version            string
+	Turn               string
+	Transcript         string       // path of the agent's transcript file
+	SubagentTranscript string       // path of the transcript of a subagent that has ended, if it has one of its own
+	Usage              record.Usage // the tokens that requests to a model used, if the payload says that
+	Subagent           string       // id of the subagent that sent the event
+	Parent             string       // the conversation to which the subagent belongs, if known
 	// Id of a subagent's conversation that starts with this event.
 	Child string
 	Tool  string
-	// File is the file that the tool wrote, as an absolute path; empty: unknown.
-	File string
+	File  string // the file that the tool wrote, as an absolute path; empty: unknown
 	// What the tool did: "Edit a.go", "Bash: make test". It is not bounded here, because half
 	// a secret is not recognized as one.
-	Use string
-	// Call is the agent's id of this use of the tool, or a digest of what it is asked to do.
-	Call string
-	// Edits has the files that the tool names. Without any, it may change everything.
-	Edits []Edit
-	// Why the conversation starts: startup, resume, clear or compact.
-	Source string
-	// Worktree is the name of the worktree to make, or the path of the one to remove.
-	Worktree string
-	// Borrowed says that the payload is one of the definition's borrower.
-	Borrowed bool
-	// Plugin says that the hook of a plugin received it, see Bundle.
-	Plugin bool
+	Use      string
+	Call     string // the agent's id of this use of the tool, or a digest of what it is asked to do
+	Edits    []Edit // has the files that the tool names. Without any, it may change everything
+	Source   string // why the conversation starts: startup, resume, clear or compact
+	Worktree string // the name of the worktree to make, or the path of the one to remove
+	Borrowed bool   // says that the payload is one of the definition's borrower
+	Plugin   bool   // says that the hook of a plugin received it, see Bundle
 }
 
 // longest bounds short members, in characters. Prompts, replies and uses are not bounded here.

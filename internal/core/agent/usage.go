@@ -13,8 +13,7 @@ import (
 // Usage says where an agent writes how many tokens its requests to a model used: into the lines of
 // its transcript, or into payloads. Only numbers, ids and names of models are read.
 type Usage struct {
-	// Payload leads to a list of requests in payloads; empty: they are in the transcript.
-	Payload string `json:"payload"`
+	Payload string `json:"payload"` // leads to a list of requests in payloads; empty: they are in the transcript
 
 	// Prompt describes a line that may begin a turn, and Turn leads to the turn's id in it. A line
 	// without an id begins none.
@@ -33,12 +32,11 @@ type Usage struct {
 	Of      []string `json:"of"`
 	Model   []string `json:"model"`
 	// The numbers that these lead to are added up.
-	Input   []string `json:"input"`
-	Cached  []string `json:"cached"`
-	Written []string `json:"written"`
-	Output  []string `json:"output"`
-	// Inclusive says that the agent counts what is cached and written as input, too.
-	Inclusive bool `json:"inclusive"`
+	Input     []string `json:"input"`
+	Cached    []string `json:"cached"`
+	Written   []string `json:"written"`
+	Output    []string `json:"output"`
+	Inclusive bool     `json:"inclusive"` // says that the agent counts what is cached and written as input, too
 }
 
 // Line describes a line of a transcript: gjson paths that must have these values, and others that
@@ -54,12 +52,9 @@ func (l Line) fits(line gjson.Result) bool {
 
 // Spent is what the requests of a transcript used.
 type Spent struct {
-	// Turns has the ids of the turns in their order. Requests before the first have "".
-	Turns []string
-	// Left has the turns that the last one left.
-	Left []string
-	// Late reports whether a line is still to come.
-	Late bool
+	Turns []string // has the ids of the turns in their order. Requests before the first have ""
+	Left  []string // has the turns that the last one left
+	Late  bool     // reports whether a line is still to come
 
 	requests map[string]*request
 	numbers  map[string]int64 // of turns

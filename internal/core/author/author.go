@@ -41,8 +41,7 @@ type Who struct {
 	Agent, Conversation string
 	// BroughtBack says that this program, or the agent's own rewind, brought the content back. By is Unknown then.
 	BroughtBack bool
-	// Shared says, of During, that somebody else was live then, so that it may be theirs.
-	Shared bool
+	Shared      bool // says, of During, that somebody else was live then, so that it may be theirs
 }
 
 // Else says who it was if not the agent of the checkpoint: outside, unknown, or the session that

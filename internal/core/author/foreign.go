@@ -18,11 +18,9 @@ type Foreign struct {
 	From string `json:"from,omitempty"` // contents, as in Change
 	To   string `json:"to"`
 	// Lost is the checkpoint before the worker, other than by an edit that names the file, left nothing of it.
-	Lost name.ID `json:"lost,omitempty"`
-	// Shared says that somebody else may have done that.
-	Shared bool `json:"shared,omitempty"`
-	// Staged says that the contents are those in the index.
-	Staged bool `json:"staged,omitempty"`
+	Lost   name.ID `json:"lost,omitempty"`
+	Shared bool    `json:"shared,omitempty"` // says that somebody else may have done that
+	Staged bool    `json:"staged,omitempty"` // says that the contents are those in the index
 }
 
 // meet remembers what others made since the checkpoint before, and what the worker left of it. What nobody is

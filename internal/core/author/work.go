@@ -39,10 +39,9 @@ type Work struct {
 
 // Sight says at which event the worktree had the files of the session's current checkpoint.
 type Sight struct {
-	Began int `json:"began"` // the event at which the session is first known
-	Seen  int `json:"seen"`
-	// Tree has those files; empty in what an older version wrote.
-	Tree name.OID `json:"tree,omitempty"`
+	Began int      `json:"began"` // the event at which the session is first known
+	Seen  int      `json:"seen"`
+	Tree  name.OID `json:"tree,omitempty"` // has those files; empty in what an older version wrote
 }
 
 // Worker is a conversation with an agent.
@@ -56,8 +55,7 @@ type Worker struct {
 	Ended   bool         `json:"ended,omitempty"`   // its conversation, with no event since
 	Sees    bool         `json:"sees,omitempty"`    // it has sent an event before a tool
 	Rewinds bool         `json:"rewinds,omitempty"` // its agent puts files back without an event
-	// Told is the event at which the agent last heard what others changed.
-	Told int `json:"told,omitempty"`
+	Told    int          `json:"told,omitempty"`    // the event at which the agent last heard what others changed
 	// Whole is what is known of the time since its last turn: who made the difference from the
 	// checkpoint Whole.Since to the checkpoint End.
 	Whole record.Whole `json:"whole"`
@@ -66,8 +64,7 @@ type Worker struct {
 	Others []Foreign `json:"others,omitempty"`
 	Known  name.ID   `json:"known,omitempty"`
 	Index  name.OID  `json:"index,omitempty"`
-	// Beside has who else was live while its tools of this turn were at work.
-	Beside []string `json:"beside,omitempty"`
+	Beside []string  `json:"beside,omitempty"` // has who else was live while its tools of this turn were at work
 }
 
 // Window is the time in which a tool may be at work: from the hook before it to the one after it, or
@@ -78,14 +75,12 @@ type Window struct {
 	Opened int       `json:"opened"`
 	Closed int       `json:"closed,omitempty"` // 0: open
 	At     time.Time `json:"at"`               // when it opened
-	// Known says that the worktree was captured when the window opened.
-	Known bool `json:"known,omitempty"`
+	Known  bool      `json:"known,omitempty"`  // says that the worktree was captured when the window opened
 	// Edits has what the tool makes of each file that it names. Without any, it may change
 	// everything, as a command does.
-	Edits map[string]Edit `json:"edits,omitempty"`
-	Used  bool            `json:"used,omitempty"` // see Blind
-	// Unread has the files that the capture at its opening did not look at.
-	Unread []string `json:"unread,omitempty"`
+	Edits  map[string]Edit `json:"edits,omitempty"`
+	Used   bool            `json:"used,omitempty"`   // see Blind
+	Unread []string        `json:"unread,omitempty"` // has the files that the capture at its opening did not look at
 }
 
 // Edit is what a tool makes of one file: contents as in Change. To may also be Any, if the agent
@@ -185,9 +180,8 @@ type Look struct {
 	// In returns the content of a path in a tree that was seen, as in Change; false: it cannot be told.
 	In func(tree name.OID, path string) (string, bool)
 	// Text returns what is in a content, nil for no file; false: it cannot be told.
-	Text func(content string) ([]byte, bool)
-	// Saved has the paths that are on disk as a person saved them.
-	Saved map[string]bool
+	Text  func(content string) ([]byte, bool)
+	Saved map[string]bool // has the paths that are on disk as a person saved them
 }
 
 // Limits of what is remembered. Old events go first.

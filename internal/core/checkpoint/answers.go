@@ -79,10 +79,9 @@ type FileChange struct {
 
 // Labelled identifies a checkpoint by its id, with its label for people.
 type Labelled struct {
-	ID    name.ID `json:"id"`
-	Label string  `json:"label"`
-	// How people see it; empty where nobody has looked.
-	Mention Mention `json:"-"`
+	ID      name.ID `json:"id"`
+	Label   string  `json:"label"`
+	Mention Mention `json:"-"` // how people see it; empty where nobody has looked
 }
 
 // BranchPlan says what a rollback does to HEAD and to branches.

@@ -36,8 +36,7 @@ type Found struct {
 	// Where the object was seen first; empty: the message of a commit or tag.
 	Path string
 	guard.Finding
-	// The reason for which it was allowed; empty: it is not allowed.
-	Allowed string
+	Allowed string // the reason for which it was allowed; empty: it is not allowed
 }
 
 // byPlace compares findings by path and line.
@@ -62,10 +61,9 @@ func (g Gap) where() string {
 
 // Report holds the findings in a set of objects.
 type Report struct {
-	Found []Found
-	Gaps  []Gap
-	// Number of objects, including those whose verdict was remembered.
-	Looked int
+	Found  []Found
+	Gaps   []Gap
+	Looked int // number of objects, including those whose verdict was remembered
 }
 
 // Stopped returns the findings that nobody allowed.

@@ -20,8 +20,7 @@ type Copy struct {
 	Path string // absolute
 	Name string // absolute, or below the worktree; for people
 	Kind *CopyKind
-	// Ours says that this program wrote it, so that it may remove it.
-	Ours bool
+	Ours bool // says that this program wrote it, so that it may remove it
 }
 
 // Forked reports whether it is a conversation that this program made among the files of an agent.

@@ -19,9 +19,8 @@ import (
 type Expunged struct {
 	path string
 
-	Objects map[name.OID]bool // blobs, records and commits
-	// Checkpoints are the ids of the expunged checkpoints, by session.
-	Checkpoints map[name.Session]map[name.ID]bool
+	Objects     map[name.OID]bool                 // blobs, records and commits
+	Checkpoints map[name.Session]map[name.ID]bool // the ids of the expunged checkpoints, by session
 	// Anew are the sessions whose journal a rewrite of history replaced, and the sessions that they
 	// go on as. Joined with the journal of a clone, the old name would bring everything back.
 	Anew map[name.Session]name.Session

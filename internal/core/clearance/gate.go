@@ -26,19 +26,15 @@ import (
 type Sending struct {
 	To   string // the destination for messages
 	Tips []name.OID
-	// Commits that the other side has, which need no scan. Those that are not here add nothing.
-	Held []name.OID
+	Held []name.OID // commits that the other side has, which need no scan. Those that are not here add nothing
 	// Elsewhere returns hints for a refusal where the other side may have more than Held; may be nil.
-	Elsewhere func(context.Context) ([]string, error)
-	// Files of git-lfs whose content goes too, as far as it is here.
-	Outside []lfs.Named
-	// Oldest first; used to name the checkpoint that holds a finding.
-	Labels    []Holder
-	firsts    []name.OID             // the first checkpoint of each session
-	Within    func(path string) bool // which paths are written; nil: all
-	Unscanned Unscanned
-	// Destination is the remote; nil: the content goes to files.
-	Destination *Destination
+	Elsewhere   func(context.Context) ([]string, error)
+	Outside     []lfs.Named            // files of git-lfs whose content goes too, as far as it is here
+	Labels      []Holder               // oldest first; used to name the checkpoint that holds a finding
+	firsts      []name.OID             // the first checkpoint of each session
+	Within      func(path string) bool // which paths are written; nil: all
+	Unscanned   Unscanned
+	Destination *Destination // the remote; nil: the content goes to files
 }
 
 // Holder is a checkpoint that may hold a finding.

@@ -20,19 +20,16 @@ import (
 
 // Secret is one finding in the answer of `guard`. The value of the secret is not in it.
 type Secret struct {
-	Path        checkpoint.Path `json:"path"`
-	Line        int             `json:"line"`
-	Rule        string          `json:"rule"`
-	What        string          `json:"what"`
-	Fingerprint string          `json:"fingerprint"`
-	Blob        name.OID        `json:"blob"`
-	// Label of a checkpoint that holds it.
-	Checkpoint string `json:"checkpoint"`
-	Allowed    string `json:"allowed"` // the reason; empty: not allowed
-	// Public: a remote-tracking ref had it before the first checkpoint was made.
-	Public bool `json:"public"`
-	// How people see the checkpoint; the zero value where none holds it.
-	Holder checkpoint.Mention `json:"-"`
+	Path        checkpoint.Path    `json:"path"`
+	Line        int                `json:"line"`
+	Rule        string             `json:"rule"`
+	What        string             `json:"what"`
+	Fingerprint string             `json:"fingerprint"`
+	Blob        name.OID           `json:"blob"`
+	Checkpoint  string             `json:"checkpoint"` // label of a checkpoint that holds it
+	Allowed     string             `json:"allowed"`    // the reason; empty: not allowed
+	Public      bool               `json:"public"`     // a remote-tracking ref had it before the first checkpoint was made
+	Holder      checkpoint.Mention `json:"-"`          // how people see the checkpoint; the zero value where none holds it
 
 	user string // fingerprint by the user's key
 	age  int    // counts the checkpoints from the oldest; 0: in none
@@ -41,9 +38,8 @@ type Secret struct {
 // Answer is the answer of `guard`.
 type Answer struct {
 	Secrets []Secret
-	// What was not scanned, with the reason.
-	Gaps   []string
-	Looked int // number of objects
+	Gaps    []string // what was not scanned, with the reason
+	Looked  int      // number of objects
 }
 
 // ListRequest holds the options of `guard`.

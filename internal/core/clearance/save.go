@@ -94,14 +94,12 @@ type Watch struct {
 	mode    mode
 	scanner *Scanner
 
-	mu    sync.Mutex
-	found Report
-	known Report  // findings that were known before
-	back  []Found // content that was expunged from this repository before, without rule and line
-	// unread are blobs to scan in Judge, with their paths.
-	unread map[name.OID]string
-	// dirs are directories that projects usually ignore.
-	dirs map[string]bool
+	mu     sync.Mutex
+	found  Report
+	known  Report              // findings that were known before
+	back   []Found             // content that was expunged from this repository before, without rule and line
+	unread map[name.OID]string // blobs to scan in Judge, with their paths
+	dirs   map[string]bool     // directories that projects usually ignore
 }
 
 // Judge finishes the scan, before the checkpoint is written. It refuses the checkpoint only

@@ -11,10 +11,8 @@ import (
 // the whole keyword. All bytes that are no letters share a few classes, so that three classes fit in 15 bits.
 type finder struct {
 	class [256]uint8
-	// rare has a bit for each three classes that belong to a keyword.
-	rare [1 << 15 / 64]uint64
-	// of has the number of a list for three classes; list 0 is empty.
-	of    [1 << 15]uint16
+	rare  [1 << 15 / 64]uint64 // has a bit for each three classes that belong to a keyword
+	of    [1 << 15]uint16      // has the number of a list for three classes; list 0 is empty
 	lists [][]keyword
 }
 

@@ -22,12 +22,10 @@ import (
 
 // Finding is a secret that was found. It does not contain the value.
 type Finding struct {
-	Line int // counted from 1
-	Rule string
-	// By the repository's key, see Scanner.
-	Fingerprint string
-	// By the user's key; empty without one.
-	User string `json:",omitempty"`
+	Line        int // counted from 1
+	Rule        string
+	Fingerprint string // by the repository's key, see Scanner
+	User        string `json:",omitempty"` // by the user's key; empty without one
 	// Guess marks a finding that goes by a name or place and not by a format of its own;
 	// see At.
 	Guess bool `json:",omitempty"`
@@ -36,9 +34,8 @@ type Finding struct {
 // Result is the outcome of a scan.
 type Result struct {
 	Findings []Finding `json:",omitempty"`
-	Binary   bool      `json:"-"` // rules for text were not applied
-	// Why a part was not scanned; empty: all was.
-	Gap string `json:",omitempty"`
+	Binary   bool      `json:"-"`          // rules for text were not applied
+	Gap      string    `json:",omitempty"` // why a part was not scanned; empty: all was
 }
 
 // Scanner looks for secrets. Fingerprints are made with its keys. An unkeyed hash of a
@@ -100,19 +97,17 @@ func (s *Scanner) Reader(in io.Reader) (Result, error) {
 // scan is the state of scanning one file. Offsets are in the whole file, unless a name says
 // otherwise.
 type scan struct {
-	scanner *Scanner
-	table   *table
-	binary  bool
-	tried   [deepest + 1]int // by depth of the layer
-	// unbounded means that maxTried and maxFound do not count.
-	unbounded bool
+	scanner   *Scanner
+	table     *table
+	binary    bool
+	tried     [deepest + 1]int // by depth of the layer
+	unbounded bool             // means that maxTried and maxFound do not count
 	found     []span
 
 	// piece is what is scanned now, and offset is where it begins in the file.
-	piece  []byte
-	offset int64
-	// line is the number of the line at the offset counted of the current piece.
-	line, counted int
+	piece         []byte
+	offset        int64
+	line, counted int // line is the number of the line at the offset counted of the current piece
 }
 
 // span is a finding with its place in the file, from inclusive and to exclusive.

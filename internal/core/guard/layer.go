@@ -22,16 +22,11 @@ type layer struct {
 	// depth is how many times the text is encoded as a string of JSON, and level how many
 	// layers are below.
 	depth, level int
-	// open: the text begins within a string, which began in the piece before.
-	open bool
-	// hits are where keywords begin, in order of their ends.
-	hits []int
-	// named is where the last name of a secret ends that was tried.
-	named int
-	// inner is the text that is in base64 in this layer.
-	inner *layer
-	// done is where the last finding of each rule ends. A keyword inside it is not tried again.
-	done map[int]int
+	open         bool        // the text begins within a string, which began in the piece before
+	hits         []int       // where keywords begin, in order of their ends
+	named        int         // where the last name of a secret ends that was tried
+	inner        *layer      // the text that is in base64 in this layer
+	done         map[int]int // where the last finding of each rule ends. A keyword inside it is not tried again
 }
 
 // mark says where bytes come from: those from at on are in the layer below from the offset from on.

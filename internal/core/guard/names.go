@@ -57,8 +57,7 @@ func words(list string) func(word string) bool {
 type name struct {
 	from, to int // of the whole name
 	kind     promise
-	// vague: words follow in the name that may make it the name of something else.
-	vague bool
+	vague    bool // words follow in the name that may make it the name of something else
 }
 
 // nameAt returns the name around a stem, or one of the kind noSecret.

@@ -13,9 +13,8 @@ import (
 // Rule describes one kind of secret. It is tried only where one of its keywords occurs, and its pattern is anchored there. Most files contain no keyword and are passed
 // at reading speed.
 type Rule struct {
-	ID string
-	// Follows "looks like", so it has an article.
-	What   string
+	ID     string
+	What   string // follows "looks like", so it has an article
 	Source string // where the format is documented
 	// Of three bytes at least. One with a capital letter is found as it is spelled, others in any case.
 	Keywords []string
@@ -24,19 +23,16 @@ type Rule struct {
 	// that matched is the secret. Without groups the whole match is.
 	pattern func() *regexp.Regexp
 	Back    int
-	// Reach is how many bytes after the keyword the pattern sees. The default is reach.
-	Reach int
+	Reach   int // how many bytes after the keyword the pattern sees. The default is reach
 	// Named marks a rule without keywords: of a value that stands beside the name of a secret; see names.go. If one
 	// of these words is in the name, or with = all of it, and all of the value matches pattern, the rule is this one.
 	Named []string
 
-	// Needs has signs of which one has to follow the keyword on its line, for keywords that are frequent.
-	Needs string
+	Needs string // has signs of which one has to follow the keyword on its line, for keywords that are frequent
 
 	Inside bool // the keyword may be part of a longer word
 	Text   bool // not in binary files, where names and values are adjacent by chance
-	// Guess marks a rule that goes by a name or a place and not by the secret's own format.
-	Guess bool
+	Guess  bool // marks a rule that goes by a name or a place and not by the secret's own format
 	// Firm marks a rule whose match is not a guess, even in a test, if the value looks as if a
 	// program had made it.
 	Firm  bool
@@ -52,12 +48,10 @@ const longestReach = 4096
 // match is what a pattern matched, for checks that a regular expression cannot express.
 type match struct {
 	secret []byte
-	// Groups of the pattern; groups[0] is the whole match.
-	groups [][]byte
-	// What precedes the match on its line.
-	before []byte
-	from   int // offset of the secret in the text
-	prefix int // length of the keyword; 0 if it is not at the beginning
+	groups [][]byte // groups of the pattern; groups[0] is the whole match
+	before []byte   // what precedes the match on its line
+	from   int      // offset of the secret in the text
+	prefix int      // length of the keyword; 0 if it is not at the beginning
 }
 
 // Rules returns all rules, the specific ones first. Of two that match the same bytes, the
@@ -88,8 +82,7 @@ type table struct {
 	rules    []Rule
 	named    []int // indexes of the rules with Named
 	keywords *finder
-	// By the number of a keyword.
-	of []meaning
+	of       []meaning // by the number of a keyword
 }
 
 // meaning says what a keyword stands for.

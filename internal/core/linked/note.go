@@ -19,10 +19,9 @@ import (
 // Note says that a process is making a worktree. It is a JSON file in the common git
 // directory.
 type Note struct {
-	Kind string `json:"kind"` // KindFork or KindBisect
-	Name string `json:"name"`
-	// Dir is the absolute path of the worktree.
-	Dir     string       `json:"dir"`
+	Kind    string       `json:"kind"` // KindFork or KindBisect
+	Name    string       `json:"name"`
+	Dir     string       `json:"dir"` // the absolute path of the worktree
 	Session name.Session `json:"session"`
 	// Process identifies the process that makes it, so that others can tell whether it
 	// still runs.

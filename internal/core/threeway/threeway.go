@@ -129,19 +129,16 @@ const SameLines = "the same lines changed since"
 
 // Outcome is the result for a path.
 type Outcome struct {
-	Path string
-	How  How
-	Why  string // of a conflict
-	// Marked is set if the file gets conflict markers. Otherwise a file with a conflict stays as it is.
-	Marked bool
-	// Also is where else the file is or was: under the other name of a rename. Empty: nowhere.
-	Also string
+	Path   string
+	How    How
+	Why    string // of a conflict
+	Marked bool   // set if the file gets conflict markers. Otherwise a file with a conflict stays as it is
+	Also   string // where else the file is or was: under the other name of a rename. Empty: nowhere
 }
 
 // Merge is a tree while changes are merged into it.
 type Merge struct {
-	// Theirs are the trees that the changes lead to. A database gets the files that one of them has.
-	Theirs []name.OID
+	Theirs []name.OID // the trees that the changes lead to. A database gets the files that one of them has
 
 	repo    *git.Repo
 	ours    Side

@@ -16,26 +16,18 @@ import (
 // Facts are the parts of a document or a state that this program understands. A raw member is nil
 // if the document does not have it or has null there.
 type Facts struct {
-	// ID is the document's own identifier, Topic its description.
-	ID, Topic string
-	// Type is the kind of work, in the sense of `--type`.
-	Type string
-	// Step is the number of the step that the document names, or nil.
-	Step *int
-	// StepName is the name of the step: the workflow's, if it has one, else the document's.
-	StepName string
-	// Iteration is the document's own count of rounds of the step, "" if it has none.
-	Iteration string
+	ID, Topic string // ID is the document's own identifier, Topic its description
+	Type      string // the kind of work, in the sense of `--type`
+	Step      *int   // the number of the step that the document names, or nil
+	StepName  string // the name of the step: the workflow's, if it has one, else the document's
+	Iteration string // the document's own count of rounds of the step, "" if it has none
 	// Status and Trigger are "" if the document has none.
 	Status, Trigger string
-	// Branch is the branch that the document names for the job, and Commit the commit on it.
-	Branch, Commit string
-	// Time and Created, when the job began, are zero if the document has none, else in UTC.
-	Time, Created time.Time
+	Branch, Commit  string    // Branch is the branch that the document names for the job, and Commit the commit on it
+	Time, Created   time.Time // Time and Created, when the job began, are zero if the document has none, else in UTC
 	// Error, Metrics and Decisions have the text from the document, unchanged.
 	Error, Metrics, Decisions json.RawMessage
-	// Outputs are keyed by name. A null is an output that has a name but no content.
-	Outputs map[string]json.RawMessage
+	Outputs                   map[string]json.RawMessage // keyed by name. A null is an output that has a name but no content
 }
 
 // Accepted is a document that was taken apart.
@@ -43,9 +35,8 @@ type Accepted struct {
 	Facts
 	// State is the part of the document that is the state, byte for byte. The only change is that a
 	// record's metrics are copied to where the workflow keeps them in the state.
-	State json.RawMessage
-	// Record is the object around the state, nil if the whole document is the state.
-	Record json.RawMessage
+	State  json.RawMessage
+	Record json.RawMessage // the object around the state, nil if the whole document is the state
 }
 
 // StateError rejects a document that cannot be a state in any workflow.

@@ -29,15 +29,11 @@ const maxValue = 200
 type Violation struct {
 	// Rule is "state", "schema", "status", "transition", "step_order" or the name of one of the
 	// workflow's rules.
-	Rule string `json:"rule"`
-	// Path is the member of the state, "" for the whole state.
-	Path string `json:"path"`
-	// Value is the value found there, as JSON cut to 200 bytes; "" if there is none.
-	Value string `json:"value"`
-	// Allowed describes what would be allowed.
-	Allowed string `json:"allowed"`
-	// Message describes what is wrong. It reads as a predicate: "is missing".
-	Message string `json:"message"`
+	Rule    string `json:"rule"`
+	Path    string `json:"path"`    // the member of the state, "" for the whole state
+	Value   string `json:"value"`   // the value found there, as JSON cut to 200 bytes; "" if there is none
+	Allowed string `json:"allowed"` // describes what would be allowed
+	Message string `json:"message"` // describes what is wrong. It reads as a predicate: "is missing"
 }
 
 // String returns the violation on one line.
@@ -64,22 +60,18 @@ type Change struct {
 	Old, New json.RawMessage
 	// Former is the state of the newest checkpoint before the current one that had another status, nil
 	// if there is none or the definition does not ask for it; see AsksFormer.
-	Former json.RawMessage
-	// OldStatus is "" if there is no current checkpoint.
-	OldStatus, NewStatus string
+	Former               json.RawMessage
+	OldStatus, NewStatus string // OldStatus is "" if there is no current checkpoint
 	// Place is where the new checkpoint stands, Trigger what caused it.
 	Place   Place
 	Trigger string
 	Session string
-	// Topic is the description that the session was started with.
-	Topic string
-	// Handed means that a document was passed with this checkpoint.
-	Handed bool
+	Topic   string // the description that the session was started with
+	Handed  bool   // means that a document was passed with this checkpoint
 	// Live are the steps that have a live milestone. Skipped are the steps that the user decided to
 	// do without.
 	Live, Skipped []int
-	// Now and the time at which the session started are for rules about time, in whole seconds.
-	Now, Started time.Time
+	Now, Started  time.Time // Now and the time at which the session started are for rules about time, in whole seconds
 }
 
 // Check returns every rule that the change breaks, at most maxViolations: the schema, the status

@@ -12,18 +12,12 @@ import "sync"
 // A Definition is read-only after Parse or Builtin. Its methods may be called concurrently: the
 // only things that change are the caches below, which have their own locks.
 type Definition struct {
-	// Name is what `--workflow` and the records use: [a-z0-9][a-z0-9_-]*, at most 40 characters.
-	Name string `json:"name"`
-	// Version is recorded next to the name in every checkpoint.
-	Version string `json:"version"`
-	// Title is one line of text for people.
-	Title string `json:"title,omitempty"`
-	// Description is for people too, of any length.
-	Description string `json:"description,omitempty"`
-	// Session tells how sessions and branches are named.
-	Session SessionNames `json:"session,omitzero"`
-	// Steps are the numbered positions that a checkpoint can have in the job.
-	Steps Steps `json:"steps,omitzero"`
+	Name        string       `json:"name"`                  // what `--workflow` and the records use: [a-z0-9][a-z0-9_-]*, at most 40 characters
+	Version     string       `json:"version"`               // recorded next to the name in every checkpoint
+	Title       string       `json:"title,omitempty"`       // one line of text for people
+	Description string       `json:"description,omitempty"` // for people too, of any length
+	Session     SessionNames `json:"session,omitzero"`      // tells how sessions and branches are named
+	Steps       Steps        `json:"steps,omitzero"`        // the numbered positions that a checkpoint can have in the job
 	// Commit is "step" if each milestone is also a commit on the branch of its session, where
 	// `session start --branch` made that one. Otherwise it is empty.
 	Commit string `json:"commit,omitempty" is:"word step"`
@@ -36,17 +30,15 @@ type Definition struct {
 	// OtherTriggers, if present, applies to every trigger name that is not listed and not one of
 	// the common ones. Without it an unknown trigger is an error.
 	OtherTriggers *Trigger `json:"other_triggers,omitempty"`
-	// Statuses lists the statuses of a job and which may follow which.
-	Statuses Statuses `json:"statuses,omitzero"`
+	Statuses      Statuses `json:"statuses,omitzero"` // lists the statuses of a job and which may follow which
 	// Document tells how to find the state and the other parts in a document passed with --state.
 	Document Document `json:"document,omitzero"`
 	// State is the schema of the state and where the parts known to this program are found in it.
 	State State `json:"state,omitzero"`
 	// Values are named expressions over the variables of rules. Rules and derivations refer to them
 	// by name.
-	Values map[string]string `json:"values,omitempty" is:"values value"`
-	// Derivations compute members of the state that nobody provided.
-	Derivations []Derivation `json:"derive,omitempty"`
+	Values      map[string]string `json:"values,omitempty" is:"values value"`
+	Derivations []Derivation      `json:"derive,omitempty"` // compute members of the state that nobody provided
 	// Rules are checked on every new state. Every violated rule is reported, not only the first.
 	Rules []Rule `json:"rules,omitempty"`
 	// Diff tells which members identify the objects of a list when two states are compared.
@@ -55,8 +47,7 @@ type Definition struct {
 	Resumption ResumeRules `json:"resume,omitzero"`
 	// NextActions has a template per status; the key "*" stands for any other status.
 	NextActions map[string]string `json:"next_action,omitempty" keys:"needs status *" is:"resume template"`
-	// Retention tells what prune drops.
-	Retention Retention `json:"retention,omitzero"`
+	Retention   Retention         `json:"retention,omitzero"` // tells what prune drops
 	// Messages are templates by key. A key that is missing here comes from the default definition.
 	Messages map[string]string `json:"messages,omitempty" is:"message template"`
 	// Settings maps members of another system's configuration file to configuration keys of ours.
@@ -65,10 +56,8 @@ type Definition struct {
 	// no such object, the members are looked up at the top of the file.
 	SettingsIn string `json:"settings_in,omitempty" is:"path"`
 
-	// source is the text that was parsed. JSON returns a copy of it.
-	source []byte
-	// programs holds compiled expressions.
-	programs programs
+	source   []byte   // the text that was parsed. JSON returns a copy of it
+	programs programs // holds compiled expressions
 	// schema is the compiled State.Schema, built on first use.
 	schema struct {
 		sync.Once
@@ -105,14 +94,10 @@ type SessionNames struct {
 // Steps describes the numbered steps. They can be a closed list, open-ended, or a list that may be
 // exceeded.
 type Steps struct {
-	// List holds the known steps in order; numbers may start at 0.
-	List []Step `json:"list,omitempty"`
-	// Open allows numbers that are not in List. It is implied if List is empty.
-	Open bool `json:"open,omitempty"`
-	// First is the first number of open steps, 0 or more. The default is 1.
-	First *int `json:"first,omitempty"`
-	// Pattern names open steps; {N} stands for the number, as in "phase_{N}".
-	Pattern string `json:"pattern,omitempty"`
+	List    []Step `json:"list,omitempty"`    // holds the known steps in order; numbers may start at 0
+	Open    bool   `json:"open,omitempty"`    // allows numbers that are not in List. It is implied if List is empty
+	First   *int   `json:"first,omitempty"`   // the first number of open steps, 0 or more. The default is 1
+	Pattern string `json:"pattern,omitempty"` // names open steps; {N} stands for the number, as in "phase_{N}"
 	// Requires is "previous" if a step may only be taken when the step before it has a live
 	// checkpoint or was skipped. Otherwise it is empty.
 	Requires string `json:"requires,omitempty" is:"word previous"`
@@ -124,12 +109,9 @@ type Steps struct {
 
 // Step is one entry of Steps.List.
 type Step struct {
-	// Number is 0 or more. Numbers ascend in the list but may have gaps.
-	Number int `json:"number"`
-	// Name becomes part of labels, converted to a slug.
-	Name string `json:"name,omitempty"`
-	// Title is for people.
-	Title string `json:"title,omitempty"`
+	Number int    `json:"number"`          // 0 or more. Numbers ascend in the list but may have gaps
+	Name   string `json:"name,omitempty"`  // becomes part of labels, converted to a slug
+	Title  string `json:"title,omitempty"` // for people
 	// Iterates means that the step is repeated in rounds, so already its first checkpoint has the
 	// iteration "1". Other steps have an iteration only from the second checkpoint on.
 	Iterates bool `json:"iterates,omitempty"`
@@ -152,23 +134,20 @@ type Trigger struct {
 	Hangs string `json:"hangs,omitempty" is:"word phase last"`
 	// ByHand means that checkpoint.auto does not switch the trigger off, as it does not with manual.
 	ByHand bool `json:"by_hand,omitempty"`
-	// Off disables the trigger unless configuration enables it.
-	Off bool `json:"off,omitempty"`
+	Off    bool `json:"off,omitempty"` // disables the trigger unless configuration enables it
 	// Group is a name shared by several triggers. The configuration key checkpoint.<group>.enabled
 	// switches all of them.
 	Group string `json:"group,omitempty"`
 	// Exempt means that schema, transitions and rules do not apply to checkpoints of this trigger.
-	Exempt bool `json:"exempt,omitempty"`
-	// Description is for people.
-	Description string `json:"description,omitempty"`
+	Exempt      bool   `json:"exempt,omitempty"`
+	Description string `json:"description,omitempty"` // for people
 }
 
 // Statuses describes the status machine. Staying at the same status is always allowed.
 type Statuses struct {
 	// List has the known statuses. If it is empty, any status is allowed.
 	List []string `json:"list,omitempty" is:"needs status"`
-	// Open allows statuses that are not in List.
-	Open bool `json:"open,omitempty"`
+	Open bool     `json:"open,omitempty"` // allows statuses that are not in List
 	// Initial is the status of a checkpoint for which nothing gives one. The default is
 	// "in_progress".
 	Initial string `json:"initial,omitempty" is:"status"`
@@ -186,8 +165,7 @@ type Statuses struct {
 // Document tells how to find the state in a document. The first form that matches is used. If none
 // does, the whole document is the state.
 type Document struct {
-	// Forms are tried in order.
-	Forms []Form `json:"forms,omitempty"`
+	Forms []Form `json:"forms,omitempty"` // tried in order
 	// Record gives the parts that are found outside the state, as paths from the record.
 	Record Members `json:"record,omitzero"`
 }
@@ -229,9 +207,8 @@ type Members struct {
 type State struct {
 	// Schema is a JSON Schema (draft 2020-12), still as decoded JSON. docs/workflows.md lists the
 	// keywords. Members of the state that the schema does not mention are accepted.
-	Schema any `json:"schema,omitempty"`
-	// Members gives the parts inside the state, as paths from the state.
-	Members Members `json:"members,omitzero"`
+	Schema  any     `json:"schema,omitempty"`
+	Members Members `json:"members,omitzero"` // gives the parts inside the state, as paths from the state
 	// Better tells for each metric whether a high or a low value is better.
 	Better map[string]Better `json:"better,omitempty"`
 }
@@ -247,30 +224,23 @@ const (
 
 // Derivation computes one member of the state that nobody provided. See Derive.
 type Derivation struct {
-	// Path is the member that receives the value.
-	Path string `json:"path" is:"needs path"`
-	// When is a condition. Without it the derivation always applies.
-	When string `json:"when,omitempty" is:"rule condition"`
-	// Value is the expression. If it evaluates to null, the member is removed.
-	Value string `json:"value" is:"rule value"`
+	Path  string `json:"path" is:"needs path"`               // the member that receives the value
+	When  string `json:"when,omitempty" is:"rule condition"` // a condition. Without it the derivation always applies
+	Value string `json:"value" is:"rule value"`              // the expression. If it evaluates to null, the member is removed
 }
 
 // Rule is a condition that every new state must meet.
 type Rule struct {
-	// Name identifies the rule in violations.
-	Name string `json:"name"`
+	Name string `json:"name"` // identifies the rule in violations
 	// When is a condition for the rule to apply. Without it the rule always applies.
-	When string `json:"when,omitempty" is:"rule condition"`
-	// Check is the condition that has to be true.
-	Check string `json:"check" is:"rule condition"`
+	When  string `json:"when,omitempty" is:"rule condition"`
+	Check string `json:"check" is:"rule condition"` // the condition that has to be true
 	// Path is the member of the state that the rule is about. It is shown in the violation.
 	Path string `json:"path,omitempty" is:"path"`
 	// Value is an expression for the offending value. Without it the value at Path is shown.
-	Value string `json:"value,omitempty" is:"rule value"`
-	// Allowed is a template that describes what would be allowed.
-	Allowed string `json:"allowed,omitempty" is:"rule template"`
-	// Message is a template that describes what is wrong.
-	Message string `json:"message" is:"rule template"`
+	Value   string `json:"value,omitempty" is:"rule value"`
+	Allowed string `json:"allowed,omitempty" is:"rule template"` // a template that describes what would be allowed
+	Message string `json:"message" is:"rule template"`           // a template that describes what is wrong
 }
 
 // Diff tells how the lists of two states are compared.

@@ -14,33 +14,27 @@ type ResumeRules struct {
 	// tell it.
 	Batch string `json:"batch,omitempty" is:"resume value"`
 	// Titles is an expression that gives an object with the titles of work items.
-	Titles string `json:"titles,omitempty" is:"resume value"`
-	// Progress tells how much of the work is done.
-	Progress Progress `json:"progress,omitzero"`
-	// Point is a template for where work goes on.
-	Point string `json:"point,omitempty" is:"resume template"`
+	Titles   string   `json:"titles,omitempty" is:"resume value"`
+	Progress Progress `json:"progress,omitzero"`                    // tells how much of the work is done
+	Point    string   `json:"point,omitempty" is:"resume template"` // a template for where work goes on
 	// CanResume is a condition. If it is false, resume refuses with the text of Refusal.
 	CanResume string `json:"can_resume,omitempty" is:"resume condition"`
-	// Refusal is a template.
-	Refusal string `json:"refusal,omitempty" is:"resume template"`
+	Refusal   string `json:"refusal,omitempty" is:"resume template"` // a template
 	// Prerequisites is an expression. Resume refuses if it is false, or is a list or object in
 	// which something is false, and names what is not met.
 	Prerequisites string `json:"prerequisites,omitempty" is:"resume value"`
-	// Warnings is an expression that gives a list of texts.
-	Warnings string `json:"warnings,omitempty" is:"resume value"`
+	Warnings      string `json:"warnings,omitempty" is:"resume value"` // an expression that gives a list of texts
 	// Files are paths of members that name files: a text, or any text inside a list or object.
 	// Resume warns about files that do not exist.
 	Files []string `json:"files,omitempty" is:"path"`
 	// Restore maps a name to the path of a member that the next worker has to take over.
-	Restore map[string]string `json:"restore,omitempty" is:"path"`
-	// Freshness tells how to react to changed surroundings.
-	Freshness Freshness `json:"freshness,omitzero"`
+	Restore   map[string]string `json:"restore,omitempty" is:"path"`
+	Freshness Freshness         `json:"freshness,omitzero"` // tells how to react to changed surroundings
 }
 
 // Answer tells what resume does at one status.
 type Answer struct {
-	// Action is "resume", "ask" or "refuse".
-	Action string `json:"action" is:"needs word resume ask refuse"`
+	Action string `json:"action" is:"needs word resume ask refuse"` // "resume", "ask" or "refuse"
 	// Message, Question, Warning and Point are templates. Point replaces the one of ResumeRules.
 	Message  string `json:"message,omitempty" is:"resume template"`
 	Question string `json:"question,omitempty" is:"resume template"`
@@ -72,13 +66,11 @@ type Freshness struct {
 // IssueMember tells how to compare one member of an issue.
 type IssueMember struct {
 	// Member is the path of the member, the same in the snapshot and in the current issue.
-	Member string `json:"member" is:"path"`
-	// Unordered compares lists without regard to order and repetition.
-	Unordered bool `json:"unordered,omitempty"`
+	Member    string `json:"member" is:"path"`
+	Unordered bool   `json:"unordered,omitempty"` // compares lists without regard to order and repetition
 	// Changed is the reaction to a difference: "warn", "ask" or "refuse".
 	Changed string `json:"changed" is:"needs word warn ask refuse"`
-	// Follow writes the new value into the state that work goes on with.
-	Follow bool `json:"follow,omitempty"`
+	Follow  bool   `json:"follow,omitempty"` // writes the new value into the state that work goes on with
 	// Mark is the path of a member of the state that holds one item of the list. If that item was
 	// removed and exactly one was added, the member is set to the new one. Mark needs Follow.
 	Mark string `json:"mark,omitempty" is:"path"`
@@ -87,8 +79,7 @@ type IssueMember struct {
 // Retention tells what prune drops. Only live checkpoints count toward the numbers, and pinned ones
 // are never dropped. See Retain.
 type Retention struct {
-	// Automatic prunes after every create.
-	Automatic bool `json:"automatic,omitempty"`
+	Automatic bool `json:"automatic,omitempty"` // prunes after every create
 	// Keep is how many of the newest live checkpoints of a session stay. Absent or -1 keeps all.
 	Keep *int `json:"keep,omitempty"`
 	// Triggers has a limit per trigger. A trigger that is not listed has no limit.
@@ -105,8 +96,7 @@ type Retention struct {
 
 // Keep limits the checkpoints of one trigger, counted per "session" or per "phase".
 type Keep struct {
-	// Last is how many of the newest stay; -1 keeps all.
-	Last int `json:"last"`
+	Last int `json:"last"` // how many of the newest stay; -1 keeps all
 	// Per is "session" (default) or "phase", the step that the checkpoints hang on.
 	Per string `json:"per,omitempty" is:"word session phase"`
 	// Steps limits them further to those of the given number of newest steps; 0 means no limit.

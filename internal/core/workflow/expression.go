@@ -142,13 +142,11 @@ func compile(strict bool, s scope, text, want string, first ...ast.Visitor) (*pr
 // operations instead of measuring time, so that the same input is always accepted or always
 // refused, on every machine.
 type meter struct {
-	// left is the budget that remains. Nothing runs any more once it is 0.
-	left int
+	left int // the budget that remains. Nothing runs any more once it is 0
 	// size is the cost of one operation that looks at all texts that the expressions can see and at the
 	// longest list that numbers made: one for each byte, and valueCost for each value.
-	size int
-	// longest is the length of that list.
-	longest int
+	size    int
+	longest int // the length of that list
 }
 
 // maxWork is the budget of one evaluation, about half a second of processor time. A unit is one to two

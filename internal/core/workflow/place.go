@@ -14,8 +14,7 @@ import (
 
 // PlaceRequest asks where a new checkpoint stands. What the caller does not know is nil or "".
 type PlaceRequest struct {
-	// Trigger is the name of the trigger.
-	Trigger string
+	Trigger string // the name of the trigger
 	// Step, Name and Iteration are as given on the command line.
 	Step      *int
 	Name      string
@@ -23,16 +22,13 @@ type PlaceRequest struct {
 	// Document has the facts of a document passed with this checkpoint. It is nil if the state is
 	// carried over from the previous checkpoint.
 	Document *Facts
-	// State is the state of the new checkpoint, with all edits applied.
-	State json.RawMessage
-	// Last is the step that the current line of work stands at, nil if there is none.
-	Last *int
+	State    json.RawMessage // the state of the new checkpoint, with all edits applied
+	Last     *int            // the step that the current line of work stands at, nil if there is none
 	// Milestones returns the iterations of the live milestones of a step ("" for a milestone
 	// without one) and the step name of the newest. A nil function means that there are no
 	// milestones at all.
 	Milestones func(step int) (iterations []string, name string)
-	// Skipped are the steps that the user decided to do without.
-	Skipped []int
+	Skipped    []int // the steps that the user decided to do without
 	// Highest is the highest step that the session ever named, live or not, and -1 or less for none.
 	// Used returns the iterations of all milestones that a step ever had; nil: none. Both count
 	// where numbers are never reused (Steps.Counts).
@@ -68,8 +64,7 @@ func (p Place) rounds() int {
 
 // PlaceError rejects a place that does not exist in the workflow.
 type PlaceError struct {
-	// Problem tells what is wrong, Allowed what would be allowed; Allowed may be "".
-	Problem, Allowed string
+	Problem, Allowed string // Problem tells what is wrong, Allowed what would be allowed; Allowed may be ""
 }
 
 // Error returns both parts.

@@ -10,20 +10,15 @@ import (
 
 // Problem is one error in a definition. Its JSON is part of what `workflow check` prints.
 type Problem struct {
-	// Line is counted from 1.
-	Line int `json:"line"`
-	// Member is the path of the member, such as rules[2].check; "" if the text is not valid JSON.
-	Member string `json:"member"`
-	// Text describes the error.
-	Text string `json:"text"`
+	Line   int    `json:"line"`   // counted from 1
+	Member string `json:"member"` // the path of the member, such as rules[2].check; "" if the text is not valid JSON
+	Text   string `json:"text"`   // describes the error
 }
 
 // DefinitionError rejects a definition and lists all its errors.
 type DefinitionError struct {
-	// Source is the name of the file or definition.
-	Source string
-	// Problems has at least one entry and is sorted by line.
-	Problems []Problem
+	Source   string    // the name of the file or definition
+	Problems []Problem // has at least one entry and is sorted by line
 }
 
 // Error returns one line per problem in the form that compilers use: source:line: member: text.

@@ -38,27 +38,22 @@ type Situation struct {
 	Live    []int
 	Named   func(step int) string // may be nil
 	Skipped []int
-	// Highest is the highest step that the session ever named, as in PlaceRequest.
-	Highest int
+	Highest int // the highest step that the session ever named, as in PlaceRequest
 	// Branch is the recorded branch. Changed are the paths of files that differ from the checkpoint.
 	Branch  string
 	Changed []string
 	// Resumed means that work was resumed from the checkpoint. After a failure that says that what
 	// failed is fixed.
 	Resumed bool
-	// Age is the time since the checkpoint was made.
-	Age time.Duration
+	Age     time.Duration // the time since the checkpoint was made
 }
 
 // ResumeInput is a situation together with what the caller found out about its surroundings.
 type ResumeInput struct {
 	Situation
-	// BranchGone means that the recorded branch does not exist any more.
-	BranchGone bool
-	// Missing are the results of Files that do not exist on disk.
-	Missing []FileRef
-	// Current is the issue as it is now, nil if the caller does not know it.
-	Current json.RawMessage
+	BranchGone bool            // means that the recorded branch does not exist any more
+	Missing    []FileRef       // the results of Files that do not exist on disk
+	Current    json.RawMessage // the issue as it is now, nil if the caller does not know it
 }
 
 // FileRef is a reference to a file in a state.
@@ -84,22 +79,19 @@ type Resume struct {
 	Message      string
 	Progress     Fraction
 	ProgressText string
-	// ResumePoint is where work goes on, "" at the end.
-	ResumePoint string
+	ResumePoint  string // where work goes on, "" at the end
 	// Completed and Pending are the work items that the workflow counts. Batches are the pending
 	// ones in groups. Steps is true if the completed ones are exactly the finished steps.
 	Completed  Items
 	Steps      bool
 	Pending    []json.RawMessage
 	Batches    [][]json.RawMessage
-	BatchNames []string // of each group: "batch 3", or "" if it is not known
-	// Titles has the title of each work item that has one. The values are not validated.
-	Titles map[string]any
+	BatchNames []string       // of each group: "batch 3", or "" if it is not known
+	Titles     map[string]any // has the title of each work item that has one. The values are not validated
 	// Warnings do not stop the work. Questions have to be answered with yes before work goes on.
 	// Refusals cannot be overridden.
 	Warnings, Questions, Refusals []string
-	// Restore has the members of the state that the next worker has to take over, by name.
-	Restore map[string]json.RawMessage
+	Restore                       map[string]json.RawMessage // has the members of the state that the next worker has to take over, by name
 	// State is the state that work goes on with. It differs from the checkpoint's where members of
 	// the issue changed and the workflow follows them.
 	State json.RawMessage

@@ -14,32 +14,24 @@ type Item struct {
 	Step      int
 	Milestone bool
 	Trigger   string
-	// Worktree is the random id of the worktree in which it was made.
-	Worktree string
+	Worktree  string // the random id of the worktree in which it was made
 	// Discarded means that a rollback took it out of the line of work. A safety checkpoint (trigger
 	// safety) is neither live nor discarded.
 	Discarded bool
 	Pinned    bool
-	// Current means that work stands at this checkpoint.
-	Current bool
-	// Undo means that an undo or redo restores files from this safety checkpoint.
-	Undo bool
+	Current   bool // means that work stands at this checkpoint
+	Undo      bool // means that an undo or redo restores files from this safety checkpoint
 	// DiscardedAt is the time of the rollback that discarded it; if it is zero, CreatedAt is used.
 	CreatedAt, DiscardedAt time.Time
 }
 
 // Policy is what retention depends on besides the definition and the checkpoints.
 type Policy struct {
-	// Now is the current time.
-	Now time.Time
-	// SessionStatus is the status with which the session was closed, "" if it is open.
-	SessionStatus string
-	// Status is the status of the current checkpoint.
-	Status string
-	// ChangedAt is the time of the last change of the session.
-	ChangedAt time.Time
-	// Config looks up configuration that overrides numbers and ages of the definition.
-	Config Config
+	Now           time.Time // the current time
+	SessionStatus string    // the status with which the session was closed, "" if it is open
+	Status        string    // the status of the current checkpoint
+	ChangedAt     time.Time // the time of the last change of the session
+	Config        Config    // looks up configuration that overrides numbers and ages of the definition
 	// Keep and OlderThan come from the command line. If either is set, they replace the workflow's
 	// rules for live checkpoints. With both, a checkpoint is dropped only if it is older and not
 	// one of the newest Keep.

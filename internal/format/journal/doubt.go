@@ -24,15 +24,12 @@ type doubting struct {
 	*fold
 	graph *graph
 	found []Doubt
-	// now is the fold of the events before the present one, except for deaths.
-	now liveness
-	// next is the index of the next of the fold's steps to apply to now.
-	next int
+	now   liveness // the fold of the events before the present one, except for deaths
+	next  int      // the index of the next of the fold's steps to apply to now
 	// dead and pins hold, by entry, what the prunes and pins so far say.
-	dead []bool
-	pins map[int32][]int32
-	// where finds the position of an event by its commit id; made when first needed.
-	where map[name.OID]int32
+	dead  []bool
+	pins  map[int32][]int32
+	where map[name.OID]int32 // finds the position of an event by its commit id; made when first needed
 }
 
 // Doubts checks every event against those before it and returns the ones that contradict them, in

@@ -4,8 +4,7 @@ import "slices"
 
 // edges holds the parents of every node. Parents always have smaller numbers than their children.
 type edges struct {
-	// start has the bounds of the parents of each node: those of node i are to[start[i]:start[i+1]].
-	start []int32
+	start []int32 // has the bounds of the parents of each node: those of node i are to[start[i]:start[i+1]]
 	to    []int32
 }
 

@@ -116,8 +116,7 @@ type Event struct {
 	Trigger          string
 	CheckpointStatus string
 	Commit           name.OID
-	// Record is the checksum of the checkpoint's record, "sha256:" and 64 hex digits.
-	Record string
+	Record           string // the checksum of the checkpoint's record, "sha256:" and 64 hex digits
 	// Previous is the checkpoint that was current when this one was made. It is not its parent
 	// commit.
 	Previous name.ID
@@ -129,8 +128,7 @@ type Event struct {
 	// leaves no checkpoint current.
 	From, To           name.ID
 	FromLabel, ToLabel string
-	// Safety is the safety checkpoint that holds the files as they were before this event.
-	Safety name.ID
+	Safety             name.ID // the safety checkpoint that holds the files as they were before this event
 	// Files is the checkpoint that the files were taken from, where that is not To: a safety checkpoint,
 	// or the source of some paths; see Stays.
 	Files name.ID
@@ -142,15 +140,13 @@ type Event struct {
 	// undo.
 	Undoes name.OID
 
-	// Tombstones lists what a prune removed.
-	Tombstones []Tombstone
+	Tombstones []Tombstone // lists what a prune removed
 
 	Status                  string
 	Workflow, Topic, Branch string
 	Reason                  string
 
-	// Extra holds the trailers that this version does not know, in their original order.
-	Extra []Trailer
+	Extra []Trailer // holds the trailers that this version does not know, in their original order
 }
 
 // Tombstone is one checkpoint in a prune event. Commit and Record are empty where the writer did

@@ -28,21 +28,17 @@ type fold struct {
 	graph func() *graph // by position; made when first needed
 	ids   *table        // entries by id
 	// later returns for each entry the last one that was rebuilt from it; made when first needed.
-	later func() map[int32]int32
-	heads func() []int32 // see findHeads; made when first needed
-	// standing is the entry of the last move of the worktree that asks, none if there is none.
-	standing int32
-	named    []int32                 // by position: the entry that the event introduces or names again, or none
-	first    []int32                 // by entry: the first position that names it
-	again    map[int32][]int32       // by entry: all positions that name it, for those with several
-	marks    []mark                  // by entry: the result of the fold
-	made     []atomic.Pointer[Entry] // by entry: what State.At returned before
-	// steps are the effects of events other than creates, see step.
-	steps []step
-	// moves has the index in steps of each rollback and undo.
-	moves map[*Event]int
-	// described are the newest messages of checkpoints whose message was corrected.
-	described map[name.ID]string
+	later     func() map[int32]int32
+	heads     func() []int32          // see findHeads; made when first needed
+	standing  int32                   // the entry of the last move of the worktree that asks, none if there is none
+	named     []int32                 // by position: the entry that the event introduces or names again, or none
+	first     []int32                 // by entry: the first position that names it
+	again     map[int32][]int32       // by entry: all positions that name it, for those with several
+	marks     []mark                  // by entry: the result of the fold
+	made      []atomic.Pointer[Entry] // by entry: what State.At returned before
+	steps     []step                  // the effects of events other than creates, see step
+	moves     map[*Event]int          // has the index in steps of each rollback and undo
+	described map[name.ID]string      // the newest messages of checkpoints whose message was corrected
 }
 
 // mark is the final state of a checkpoint, a set of bits.

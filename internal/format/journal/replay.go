@@ -21,12 +21,11 @@ const unnamed int32 = -2
 // step is the effect of an adopt, a rebuild, a rollback or an undo. Creates need no step: their
 // effect follows from the entry alone.
 type step struct {
-	at    int32 // position
-	event *Event
-	entry int32 // the checkpoint that is introduced, or the target To
-	other int32 // adopt: Previous; rebuild: RebuiltFrom
-	// The lists of a rollback or undo, without entries that its writer did not know.
-	discard, restore []int32
+	at               int32 // position
+	event            *Event
+	entry            int32   // the checkpoint that is introduced, or the target To
+	other            int32   // adopt: Previous; rebuild: RebuiltFrom
+	discard, restore []int32 // the lists of a rollback or undo, without entries that its writer did not know
 }
 
 // compile fills in steps and moves. A rollback or undo changes only those of its lists that a

@@ -33,8 +33,7 @@ type State struct {
 	// no event introduces here, because the create can arrive later than the pin or the prune.
 	Pins       map[name.ID][]*Event
 	Tombstones map[name.ID]Tombstone
-	// ReadOnly is the reason why no event may be written on top of this journal, or empty.
-	ReadOnly string
+	ReadOnly   string // the reason why no event may be written on top of this journal, or empty
 
 	fold     *fold  // nil in a zero State, which has no journal
 	worktree string // the id of the worktree that asks, or empty

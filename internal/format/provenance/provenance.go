@@ -28,13 +28,12 @@ const (
 
 // Maker is who made some lines.
 type Maker struct {
-	Type         string // AI, Human, Mixed or Unknown
-	Agent        string // of AI: such as "claude"; empty: it is not said
-	Model        string // such as "claude-sonnet-4-5", read from Agent Trace with its provider before it; empty: not said
-	Conversation string // the agent's own id of it, or in a note that was read, whatever names it there
-	Session      string // of this program; empty: it is not said
-	// Steps are of this program, as SESSION/STEP. If there are several, it is one of them.
-	Steps []string
+	Type         string   // AI, Human, Mixed or Unknown
+	Agent        string   // of AI: such as "claude"; empty: it is not said
+	Model        string   // such as "claude-sonnet-4-5", read from Agent Trace with its provider before it; empty: not said
+	Conversation string   // the agent's own id of it, or in a note that was read, whatever names it there
+	Session      string   // of this program; empty: it is not said
+	Steps        []string // of this program, as SESSION/STEP. If there are several, it is one of them
 }
 
 // Range is some lines in a row, counted from 1, the last one included.
@@ -75,11 +74,9 @@ func (f File) At(line int) (m Maker, said bool) {
 
 // Note is what a note says of a commit.
 type Note struct {
-	// Commit is the one whose lines it has; empty: it does not say.
-	Commit string
-	// Ours is whether all of it was written by this program.
-	Ours  bool
-	Files []File
+	Commit string // the one whose lines it has; empty: it does not say
+	Ours   bool   // whether all of it was written by this program
+	Files  []File
 }
 
 // Format is a format of notes.

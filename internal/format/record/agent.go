@@ -30,9 +30,8 @@ type Agent struct {
 	// Paths says who made each path of the difference from the checkpoint Previous: Named, During,
 	// OutsideAgents, Unknown, or the name of another session. It is empty for more than MaxListed paths
 	// and has none that is not UTF-8: these are unknown.
-	Paths map[string]string `json:"paths,omitempty"`
-	// Because says why, for paths that are Unknown.
-	Because map[string]string `json:"because,omitempty"`
+	Paths   map[string]string `json:"paths,omitempty"`
+	Because map[string]string `json:"because,omitempty"` // says why, for paths that are Unknown
 	// Beside has who else was live while a command of the turn ran: agents, and OutsideAgents. What is During may be theirs.
 	Beside []string `json:"beside,omitempty"`
 	// Whole has the same as Paths for the whole turn, if the checkpoint ends one. It is still right after what

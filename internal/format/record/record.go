@@ -125,8 +125,7 @@ type Snapshot struct {
 	Tree     name.OID // null when no files were captured
 	Complete bool     // nothing was skipped
 	Skipped  []Skipped
-	// Modes has the permission bits that git does not keep, by path, as octal text such as "0600".
-	Modes map[Path]string
+	Modes    map[Path]string // has the permission bits that git does not keep, by path, as octal text such as "0600"
 	// Raw lists the files whose exact bytes are in raw/ of the record commit, because git's
 	// conversions would not give them back.
 	Raw    []Path

@@ -23,9 +23,8 @@ type Quarantine struct {
 	refs []git.Update
 	// Got maps the fetched refs, by their names here, to the values that came. They may differ from
 	// the listing, since the remote may have moved on in between.
-	Got map[name.Ref]name.OID
-	// Left are the refs that did not come because git refuses an object of theirs.
-	Left map[name.Ref]Refusal
+	Got  map[name.Ref]name.OID
+	Left map[name.Ref]Refusal // the refs that did not come because git refuses an object of theirs
 }
 
 // Refusal says why a ref was left out.

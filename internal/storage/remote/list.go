@@ -22,8 +22,7 @@ type Listing struct {
 	Notes    name.OID
 	Tags     map[name.Ref]name.OID
 
-	// Heads are all refs of a remote by their names there, branches included.
-	Heads map[name.Ref]name.OID
+	Heads map[name.Ref]name.OID // all refs of a remote by their names there, branches included
 }
 
 // Session holds the refs of one session in some repository.

@@ -11,12 +11,9 @@ import (
 // checkpoints that are made meanwhile.
 type Plan struct {
 	Session name.Session
-	// Create are the refs that the remote lacks and that are not dead, whoever made them.
-	Create []Update
-	// Journal is the merged journal to send; empty if the remote's needs no update.
-	Journal name.OID
-	// Archive are the checkpoints to add to the remote's archive.
-	Archive map[name.ID]name.OID
+	Create  []Update             // the refs that the remote lacks and that are not dead, whoever made them
+	Journal name.OID             // the merged journal to send; empty if the remote's needs no update
+	Archive map[name.ID]name.OID // the checkpoints to add to the remote's archive
 	// Fold are refs to delete at the remote because its archive stands for them. They are deleted
 	// after the archive has arrived.
 	Fold []Update
@@ -24,11 +21,9 @@ type Plan struct {
 	// that differs from the remote's. Its compare-and-swap makes the deletion fail if another clone
 	// pushed a pin meanwhile; a deletion on its own would remove a checkpoint that is pinned by
 	// then.
-	Delete []Update
-	// Owed are refs of dead checkpoints at a remote whose journal needs no update.
-	Owed []Update
-	// Conflicts are ids that both sides have with different commits.
-	Conflicts []Conflict
+	Delete    []Update
+	Owed      []Update   // refs of dead checkpoints at a remote whose journal needs no update
+	Conflicts []Conflict // ids that both sides have with different commits
 }
 
 // Conflict is a checkpoint id with two different commits. Neither is overwritten.

@@ -33,9 +33,8 @@ type checkout struct {
 	// written to (git.Objects.Borrowed).
 	scratch string
 	disk
-	files *worktree.Files
-	// trackedOnly: no untracked file is captured unless it is named; see git.Settings.TrackedOnly.
-	trackedOnly bool
+	files       *worktree.Files
+	trackedOnly bool // no untracked file is captured unless it is named; see git.Settings.TrackedOnly
 
 	// Leave lists files and directories that no capture takes: what this program itself writes
 	// into the worktree for other tools to read.

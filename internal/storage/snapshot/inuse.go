@@ -21,10 +21,9 @@ import (
 
 // InUseError says that programs have databases open that a restore would change.
 type InUseError struct {
-	Top  string            // of the worktree, from the working directory
-	Open map[string]string // the program, by path from the working directory
-	// Whole says that the command takes no paths, so that nothing can be left as it is.
-	Whole bool
+	Top   string            // of the worktree, from the working directory
+	Open  map[string]string // the program, by path from the working directory
+	Whole bool              // says that the command takes no paths, so that nothing can be left as it is
 }
 
 func (e *InUseError) Error() string {

@@ -24,13 +24,10 @@ import (
 
 // Target describes what a restore brings back. For a rollback it comes from a checkpoint.
 type Target struct {
-	Tree name.OID // of all files; see Capture.Tree
-	// Index is what was staged. If it is nil, the index stays as it is.
-	Index *IndexState
-	// Heads is nil if HEAD stays, and is where it was when Index was recorded.
-	Heads *Heads
-	// Raw has the exact bytes of files, as Capture.Raw does.
-	Raw     map[string]name.OID
+	Tree    name.OID               // of all files; see Capture.Tree
+	Index   *IndexState            // what was staged. If it is nil, the index stays as it is
+	Heads   *Heads                 // nil if HEAD stays, and is where it was when Index was recorded
+	Raw     map[string]name.OID    // has the exact bytes of files, as Capture.Raw does
 	Skipped []string               // paths that were not captured; a restore leaves them alone
 	Modes   map[string]fs.FileMode // permission bits, as Capture.Modes has them
 
@@ -68,8 +65,7 @@ type Op struct {
 	// OldRaw and NewRaw are blobs with the exact bytes, for content that git's conversions would
 	// not give back. If NewRaw is empty, the file is a checkout of New.
 	OldRaw, NewRaw name.OID
-	// Perm is the permission bits of a regular file to write.
-	Perm fs.FileMode
+	Perm           fs.FileMode // the permission bits of a regular file to write
 	// Split says that only the mode differs in git, but that the file is replaced by a new one:
 	// it has several hard links, and chmod would change the mode under its other names too, or the
 	// target's attributes make other bytes of its blob.

@@ -32,8 +32,7 @@ type Scan struct {
 	Beside     []string // tracked files beside which an untracked one has the name of what belongs to a database
 	Empty      []string // directories that are not ignored and hold no file that git lists
 
-	// Modes has the unusual permission bits of tracked files that did not change.
-	Modes map[string]fs.FileMode
+	Modes map[string]fs.FileMode // has the unusual permission bits of tracked files that did not change
 }
 
 // Tracked is an index entry whose file does not match it, or does not exist.

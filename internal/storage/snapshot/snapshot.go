@@ -97,11 +97,9 @@ type Capture struct {
 	forced    []string // Rules.Force
 	Unignored []string // captured although the rules of the last checkpoint matched them
 	Outside   *string  // the ignore rules outside of any tree, in git's syntax; nil: nobody asked
-	// Untracked are the captured files that the index does not have, ignored ones included.
-	Untracked []string
+	Untracked []string // the captured files that the index does not have, ignored ones included
 
-	// TrackedOnly says that untracked files were not looked for.
-	TrackedOnly bool
+	TrackedOnly bool // says that untracked files were not looked for
 
 	// Half says that a rollback of another process was cut off in this worktree, so these may be
 	// files of both sides. Such a capture can be looked at, but not kept.
@@ -114,12 +112,10 @@ type Capture struct {
 	// index entries without reading them again. It is nil if there were more than maxHashed of
 	// them.
 	hashed map[string]hashedFile
-	hashes *hashCache // what the previous capture read, and what this one did
-	sides  sides      // what belongs to databases
-	// look is Rules.Look.
-	look func(string, name.OID, []byte)
-	// edits are the entries of Tree that differ from Index.Tree; one with mode 0 is a deletion.
-	edits map[string]git.Entry
+	hashes *hashCache                     // what the previous capture read, and what this one did
+	sides  sides                          // what belongs to databases
+	look   func(string, name.OID, []byte) // rules.Look
+	edits  map[string]git.Entry           // the entries of Tree that differ from Index.Tree; one with mode 0 is a deletion
 
 	// Began is when the capture started. It comes from the clock of this machine but is compared
 	// with times of files, so it is only reliable if the clock of the file system agrees with it.

@@ -83,9 +83,8 @@ func groupOf(groups []string, q string) string {
 type Before struct {
 	// Trees hold the rules: of the last safety checkpoint if it is the newest, because a rollback may
 	// take rules away, and of the newest other checkpoint. What the last of them holds was taken knowingly.
-	Trees []name.OID
-	// Outside are the rules outside of any tree as they were at the last checkpoint; see Capture.Outside.
-	Outside string
+	Trees   []name.OID
+	Outside string   // the rules outside of any tree as they were at the last checkpoint; see Capture.Outside
 	Left    []string // the files that were left out because they were ignored until then
 }
 

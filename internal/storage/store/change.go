@@ -28,24 +28,19 @@ type Change struct {
 	// Session is set to the session of the transaction.
 	Events []journal.Event
 
-	// Branch is the move of a branch of the user's, or nil.
-	Branch *git.Update
-	Create []NewCheckpoint
-	Remove []Removal
-	// Archive adds checkpoints to the session's archive and deletes their refs.
-	Archive map[name.ID]name.OID
-	Notes   []NewNote // in addition to those of Create and Remove
+	Branch  *git.Update // the move of a branch of the user's, or nil
+	Create  []NewCheckpoint
+	Remove  []Removal
+	Archive map[name.ID]name.OID // adds checkpoints to the session's archive and deletes their refs
+	Notes   []NewNote            // in addition to those of Create and Remove
 	// LostNotes are directories of the notes tree that cannot be read. If notes are written, these are
 	// left out.
 	LostNotes []name.OID
 	Tags      TagPolicy
 
-	// Verify lists objects that must exist after the refs are written.
-	Verify []name.OID
-	// Mends says that the caller writes missing objects of Verify again. The refs stay then.
-	Mends bool
-	// Anew lets the session begin anew although it has checkpoints and no journal. See LostError.
-	Anew bool
+	Verify []name.OID // lists objects that must exist after the refs are written
+	Mends  bool       // says that the caller writes missing objects of Verify again. The refs stay then
+	Anew   bool       // lets the session begin anew although it has checkpoints and no journal. See LostError
 }
 
 // empty reports whether there is nothing to write.

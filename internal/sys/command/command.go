@@ -29,8 +29,7 @@ type Command struct {
 	Env      []string // complete environment; nil: that of this process
 	In       io.Reader
 	Out, Err io.Writer
-	// Timeout is how long the command may run; 0 means no limit.
-	Timeout time.Duration
+	Timeout  time.Duration // how long the command may run; 0 means no limit
 	// Grace is how long the command may take to end after it was told to; 0 means five seconds.
 	// Then it is killed.
 	Grace time.Duration

@@ -26,33 +26,26 @@ import (
 // kong passes it to the Run method of every command.
 type App struct {
 	Terminal *term.Terminal
-	// Version is what "git checkpoint version" prints.
-	Version string
+	Version  string // what "git checkpoint version" prints
 	// Between is called between the steps that must survive a kill, so that a test can end the
 	// process there. See checkpoint.Options.
 	Between func(step string)
 
-	// args are the arguments without the program's name.
-	args []string
-	// dir is where the search for the repository starts; empty means the working directory.
-	dir string
+	args []string // the arguments without the program's name
+	dir  string   // where the search for the repository starts; empty means the working directory
 	// installSignals handles signals from its call on. It is nil when the caller handles signals itself: tests,
 	// and commands such as "web" that must finish what they have begun.
 	installSignals func()
-	// model is the grammar that the arguments were parsed with: one command, or all of them.
-	model *kong.Application
+	model          *kong.Application // the grammar that the arguments were parsed with: one command, or all of them
 	// view is how values are rendered on stdout, errStyle how text is coloured on stderr.
 	view     render.View
 	errStyle render.Style
 	// json and quiet are the flags of these names: answers and errors are printed as JSON, and
 	// confirmations and warnings not at all.
 	json, quiet bool
-	// verbose is --verbose: answers have labels and ids.
-	verbose bool
-	// fixed is the time that GIT_CHECKPOINT_NOW sets for tests; zero means the clock.
-	fixed time.Time
-	// reported is the error that was printed, for a run within another one; nil: none.
-	reported *checkpoint.Error
+	verbose     bool              // --verbose: answers have labels and ids
+	fixed       time.Time         // the time that GIT_CHECKPOINT_NOW sets for tests; zero means the clock
+	reported    *checkpoint.Error // the error that was printed, for a run within another one; nil: none
 	// typed is set for a command line that was typed into a chat: it collects the answers, whose text is
 	// laid out as for a person, and the error is not printed.
 	typed *[]answer.Answer

@@ -23,14 +23,11 @@ import (
 // Terminal holds the standard streams of the program and what is known of them. Only one goroutine
 // at a time may ask questions.
 type Terminal struct {
-	In       io.Reader
-	Out, Err io.Writer
-	// These tell which of the streams are terminals.
-	InTerminal, OutTerminal, ErrTerminal bool
-	// Environ is the environment in the form of os.Environ.
-	Environ []string
-	// ProgressAfter is how long a task takes before its progress is shown.
-	ProgressAfter time.Duration
+	In                                   io.Reader
+	Out, Err                             io.Writer
+	InTerminal, OutTerminal, ErrTerminal bool          // these tell which of the streams are terminals
+	Environ                              []string      // the environment in the form of os.Environ
+	ProgressAfter                        time.Duration // how long a task takes before its progress is shown
 
 	size  func() (columns, rows int) // of the device; 0 when unknown, nil when there is no device
 	lines lineReader

@@ -23,10 +23,8 @@ type planPage struct {
 	// Verb is the command, Ref and Session are what it is about. Answer has the plan of its JSON.
 	Verb, Ref, Session string
 	Answer             rollback.Answer
-	// Nothing is set if the plan changes nothing.
-	Nothing bool
-	// Refused says why the plan cannot be carried out; nil: it can.
-	Refused *trouble
+	Nothing            bool     // set if the plan changes nothing
+	Refused            *trouble // says why the plan cannot be carried out; nil: it can
 }
 
 // revertedGroup is a group of files in the plan of a revert.

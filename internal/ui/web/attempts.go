@@ -11,8 +11,7 @@ import (
 // attemptsPage is the table of the newest fork's attempts, and a list of all attempts.
 type attemptsPage struct {
 	*attempt.Comparison
-	// Sort is the column by which the rows are sorted.
-	Sort string
+	Sort string // the column by which the rows are sorted
 	All  []attempt.Attempt
 }
 

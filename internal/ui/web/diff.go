@@ -37,22 +37,16 @@ const (
 // names and their counts, and a patch of those that are short enough gives their lines.
 type fileDiff struct {
 	inspect.FileCount
-	// Name is what the file is called.
-	Name string
-	// Op is added, deleted, renamed or modified.
-	Op string
+	Name string // what the file is called
+	Op   string // added, deleted, renamed or modified
 	// OldID and NewID are the blobs, if the patch has them; empty where the file does not exist.
-	OldID string
-	NewID string
-	// Modes is a change of the file mode: "100644 → 100755".
-	Modes string
-	Hunks []hunk
-	// Held is set if the lines are not shown, because they are too many.
-	Held bool
-	// Language is the name of the language for the highlighter.
-	Language string
-	// Image is set if the file's name is that of a picture; blob decides by the content.
-	Image bool
+	OldID    string
+	NewID    string
+	Modes    string // a change of the file mode: "100644 → 100755"
+	Hunks    []hunk
+	Held     bool   // set if the lines are not shown, because they are too many
+	Language string // the name of the language for the highlighter
+	Image    bool   // set if the file's name is that of a picture; blob decides by the content
 }
 
 // hunk is a run of lines that differ, with the lines around them.
@@ -64,9 +58,8 @@ type hunk struct {
 // line is one line of a hunk. Its text is Before, Marked and Rest together; Marked is the part that
 // differs from the line that it replaces or that replaced it.
 type line struct {
-	// Kind is add, del, same, or note for git's remarks.
-	Kind                 string
-	Old, New             int // line numbers; 0: none
+	Kind                 string // add, del, same, or note for git's remarks
+	Old, New             int    // line numbers; 0: none
 	Before, Marked, Rest string
 }
 

@@ -23,16 +23,13 @@ const mostInFile = 500
 // filePage is a session as a single page: the timeline, and below it the page of every step.
 type filePage struct {
 	timelinePage
-	// Pages are the steps, the newest first.
-	Pages []frame
-	// Contents is set if file contents, state and outputs are included.
-	Contents bool
+	Pages    []frame // the steps, the newest first
+	Contents bool    // set if file contents, state and outputs are included
 	// Style and Script are embedded in the page. Policy is its Content-Security-Policy.
-	Style  template.CSS
-	Script template.JS
-	Policy string
-	// Written is when the file was made.
-	Written checkpoint.Time
+	Style   template.CSS
+	Script  template.JS
+	Policy  string
+	Written checkpoint.Time // when the file was made
 }
 
 // firstInFile is the place of the first checkpoint that a file contains.

@@ -15,8 +15,7 @@ import (
 
 // linesPage shows the steps behind the lines of a file, or behind a commit.
 type linesPage struct {
-	// What is the file, from the top of the worktree, or the commit, as typed.
-	What string
+	What string // the file, from the top of the worktree, or the commit, as typed
 	Runs []run
 	Cut  bool // the file has more lines
 	*why.Commit

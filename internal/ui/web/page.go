@@ -24,8 +24,7 @@ var embedded embed.FS
 
 // view is what a page function returns: data, and the template that draws it.
 type view struct {
-	// Name is the template's file name without ".html".
-	Name  string
+	Name  string // the template's file name without ".html"
 	Title string
 	Data  any
 }
@@ -33,8 +32,7 @@ type view struct {
 // frame is what the templates see: the page's view, and what all pages need around it.
 type frame struct {
 	view
-	// Session is the session of the request; links keep it.
-	Session string
+	Session string // the session of the request; links keep it
 	// Write shows the buttons of actions, Form is the token that their forms carry.
 	Write bool
 	Form  string

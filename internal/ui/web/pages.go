@@ -34,12 +34,9 @@ type stepPage struct {
 	Changes []inspect.StateChange
 	State   []leaf
 	Outputs []output
-	// Others is what the agent of the step is not known to have made.
-	Others []byOther
-	// Checks are what validate finds wrong.
-	Checks []checked
-	// Restore is set if the checkpoint has files to go back to.
-	Restore bool
+	Others  []byOther // what the agent of the step is not known to have made
+	Checks  []checked // what validate finds wrong
+	Restore bool      // set if the checkpoint has files to go back to
 	// Older and Newer are its neighbours; empty at either end.
 	Older name.ID
 	Newer name.ID
@@ -137,12 +134,10 @@ func (s *Server) checksOf(ctx context.Context, in, ref string) []checked {
 type comparePage struct {
 	*inspect.Difference
 	// A and B are as they were typed or chosen; an empty B is the worktree.
-	A, B  string
-	Files []*fileDiff
-	// Choices are the checkpoints to choose from, the newest first.
-	Choices []inspect.TimelineStep
-	// Chosen is set if A was given, so that there is something to show.
-	Chosen bool
+	A, B    string
+	Files   []*fileDiff
+	Choices []inspect.TimelineStep // the checkpoints to choose from, the newest first
+	Chosen  bool                   // set if A was given, so that there is something to show
 }
 
 // compare shows the form to choose two checkpoints, and below it how they differ.
@@ -169,18 +164,15 @@ func (s *Server) compare(ctx context.Context, service *checkpoint.Service, r *ht
 
 // metricsPage shows how the numbers in the state developed from step to step.
 type metricsPage struct {
-	// Lines has a chart for each metric.
-	Lines []metric
-	// Older is how many milestones were left out.
-	Older int
+	Lines []metric // has a chart for each metric
+	Older int      // how many milestones were left out
 }
 
 // metric is one number over the steps. Its chart is an SVG path in pixels, 24 per step.
 type metric struct {
 	Name   string
 	Points []point
-	// Path joins the points, in the syntax of an SVG path.
-	Path string
+	Path   string // joins the points, in the syntax of an SVG path
 	// Low and High are the smallest and the largest value, as they are in the state.
 	Low, High string
 	Width     int
@@ -295,10 +287,8 @@ type findPage struct {
 	// the places.
 	Everywhere bool
 	Said       []inspect.Found
-	// Cut is set if there are more than Found or Said shows.
-	Cut bool
-	// Searched is how many records were read for their paths.
-	Searched int
+	Cut        bool // set if there are more than Found or Said shows
+	Searched   int  // how many records were read for their paths
 }
 
 // found is a checkpoint with those of its changed paths that match.

@@ -43,33 +43,22 @@ type Result struct {
 type Server struct {
 	// Open opens the repository, calls do, and closes it. It is called for each request, so that
 	// pages show what is there now.
-	Open func(ctx context.Context, do func(*checkpoint.Service) error) error
-	// Read runs commands that change nothing, such as validate and rollback --dry-run.
-	Read Command
-	// Write runs commands that change files. If it is nil, there are no pages for that.
-	Write Command
-	// Session is the session to show first; empty means the one that commands would choose.
-	Session string
-	// Refs are the directories in which git keeps the refs of this repository; open pages follow them.
-	Refs []string
-	// Now is the clock: for tickets, and for relative times on the pages.
-	Now func() time.Time
+	Open    func(ctx context.Context, do func(*checkpoint.Service) error) error
+	Read    Command          // runs commands that change nothing, such as validate and rollback --dry-run
+	Write   Command          // runs commands that change files. If it is nil, there are no pages for that
+	Session string           // the session to show first; empty means the one that commands would choose
+	Refs    []string         // the directories in which git keeps the refs of this repository; open pages follow them
+	Now     func() time.Time // the clock: for tickets, and for relative times on the pages
 
-	// host is the listener's address, 127.0.0.1:port. Requests must use it as their Host.
-	host string
-	// secret begins the path of every page.
-	secret string
-	// form is a token that each form sends along.
-	form string
-	// tickets are the addresses that were printed and may still be opened.
-	tickets tickets
-	// idle ends the server when nobody uses it.
-	idle idle
+	host    string  // the listener's address, 127.0.0.1:port. Requests must use it as their Host
+	secret  string  // begins the path of every page
+	form    string  // a token that each form sends along
+	tickets tickets // the addresses that were printed and may still be opened
+	idle    idle    // ends the server when nobody uses it
 	// one lets a single request at a time use the repository and the templates: a Service is not
 	// for concurrent use, and a command must not run while a page reads.
-	one sync.Mutex
-	// templates are parsed when the first page is drawn.
-	templates *template.Template
+	one       sync.Mutex
+	templates *template.Template // parsed when the first page is drawn
 }
 
 // ticketLife is how long a printed address can be opened. idleLife is how long the server runs

@@ -12,18 +12,14 @@ import (
 // leaf is a node of the state's tree as a page shows it: an object or a list with nodes below it,
 // or a value.
 type leaf struct {
-	// Key is the name of the member; it is empty in a list.
-	Key string
-	// Value is the value as text. It is empty for an object or a list.
-	Value string
-	// Count says how large an object or a list is: "3 members", "2 items".
-	Count string
+	Key   string // the name of the member; it is empty in a list
+	Value string // the value as text. It is empty for an object or a list
+	Count string // says how large an object or a list is: "3 members", "2 items"
 	Below []leaf
 	// Changed is how the value differs from the step before, as "diff" calls it; empty if it does
 	// not.
 	Changed string
-	// Open shows what is below without a click, because something there has changed.
-	Open bool
+	Open    bool // shows what is below without a click, because something there has changed
 }
 
 // longestSearch bounds how many bytes are searched for the values that changed. Each search may read

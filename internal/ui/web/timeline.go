@@ -23,16 +23,11 @@ type timelinePage struct {
 	inspect.Timeline
 	Drawing drawing
 	Days    []day
-	// Older is how many checkpoints come before the window.
-	Older int
-	// Before is the parameter of the link to the next older window: the index at which that ends.
-	Before int
-	// Newest is set if the window ends at the newest checkpoint.
-	Newest bool
-	// Colour is the name of the metric that colours the steps; empty means by status.
-	Colour string
-	// Metrics are the names to choose from.
-	Metrics []string
+	Older   int      // how many checkpoints come before the window
+	Before  int      // the parameter of the link to the next older window: the index at which that ends
+	Newest  bool     // set if the window ends at the newest checkpoint
+	Colour  string   // the name of the metric that colours the steps; empty means by status
+	Metrics []string // the names to choose from
 }
 
 // Named reports whether the steps have names, so that labels need room.

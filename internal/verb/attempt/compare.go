@@ -30,10 +30,8 @@ type CompareRequest struct {
 	// Attempts, sessions or checkpoints; empty: the attempts of the newest fork.
 	Names   []string
 	Metrics []string // empty: all
-	// Where is an expression over the record. Only rows for which it holds are compared.
-	Where string
-	// A metric, or step, files, lines, age or name; empty: in the order of Names.
-	Sort string
+	Where   string   // an expression over the record. Only rows for which it holds are compared
+	Sort    string   // a metric, or step, files, lines, age or name; empty: in the order of Names
 }
 
 // Compared is one row of a comparison.
@@ -53,25 +51,19 @@ type Compared struct {
 	Deleted   int                        `json:"deleted"`
 	CreatedAt checkpoint.Time            `json:"created_at"`
 	Message   string                     `json:"message"`
-	// Exit code of the command that fork ran.
-	Code *int `json:"code,omitempty"`
-	// Metrics in which no other row is better, sorted.
-	Best []string `json:"best"`
+	Code      *int                       `json:"code,omitempty"` // exit code of the command that fork ran
+	Best      []string                   `json:"best"`           // Metrics in which no other row is better, sorted
 
 	found *checkpoint.Found
 	tree  name.OID
-	// Tree to compare with; empty: the commit it was made on.
-	base name.OID
-	// raw is the record as JSON, for Where.
-	raw json.RawMessage
-	// marks are what a list says of it, for Where, too.
-	marks map[string]any
+	base  name.OID        // tree to compare with; empty: the commit it was made on
+	raw   json.RawMessage // the record as JSON, for Where
+	marks map[string]any  // what a list says of it, for Where, too
 	// Tree of the copy with which an attempt began, and the checkpoint that was forked; empty for
 	// others.
-	first name.OID
-	from  name.ID
-	// Which direction is better, by metric, from the workflow.
-	better map[string]workflow.Better
+	first  name.OID
+	from   name.ID
+	better map[string]workflow.Better // which direction is better, by metric, from the workflow
 }
 
 // Is reports whether no other row is better in a metric.

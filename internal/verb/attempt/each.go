@@ -77,8 +77,7 @@ type labelled struct {
 	to   io.Writer
 	name string
 	lock *sync.Mutex
-	// Start of a line whose end was not written yet.
-	open []byte
+	open []byte // start of a line whose end was not written yet
 }
 
 func (l *labelled) Write(p []byte) (int, error) {

@@ -33,28 +33,21 @@ import (
 // ForkRequest holds the options of `fork`.
 type ForkRequest struct {
 	Session string
-	// Ref is the checkpoint to fork.
-	Ref string
-	Dir string // empty: beside this worktree
-	// Count is the number of attempts; at least 1.
-	Count int
-	Name  string
+	Ref     string // the checkpoint to fork
+	Dir     string // empty: beside this worktree
+	Count   int    // the number of attempts; at least 1
+	Name    string
 	// A new branch for each attempt; empty: HEAD is detached.
 	Branch      string
 	SessionName string
 	CopyIgnored []string // pathspecs of ignored files to copy
-	// Copy no file because .worktreeinclude names it.
-	NoCopy bool
-	// Included is the .worktreeinclude that a person agreed to just now; empty: its consent counts.
-	Included name.OID
-	// Next says that the name gets a letter if it is taken.
-	Next bool
-	// "{}" becomes the name of the attempt; empty: run nothing.
-	Command []string
-	// Jobs is how many commands run at the same time; at least 1.
-	Jobs int
-	IO   inspect.IO
-	Chat bool // a conversation with the agent goes on from there in each
+	NoCopy      bool     // copy no file because .worktreeinclude names it
+	Included    name.OID // the .worktreeinclude that a person agreed to just now; empty: its consent counts
+	Next        bool     // says that the name gets a letter if it is taken
+	Command     []string // "{}" becomes the name of the attempt; empty: run nothing
+	Jobs        int      // how many commands run at the same time; at least 1
+	IO          inspect.IO
+	Chat        bool // a conversation with the agent goes on from there in each
 }
 
 // Attempt is a session that was forked from another one, with its worktree.
@@ -75,11 +68,10 @@ type Attempt struct {
 	Foreign bool `json:"foreign,omitempty"`
 	// Agent is the one that made the newest checkpoint, Unlanded the number of files that HEAD here lacks of what
 	// was changed there, and Back the command that leads there, or that brings back what was there.
-	Agent    string `json:"agent,omitempty"`
-	Unlanded int    `json:"unlanded,omitempty"`
-	Back     string `json:"back,omitempty"`
-	// How the conversation with an agent continues in a new attempt.
-	Chat *continuation.Answer `json:"chat,omitempty"`
+	Agent    string               `json:"agent,omitempty"`
+	Unlanded int                  `json:"unlanded,omitempty"`
+	Back     string               `json:"back,omitempty"`
+	Chat     *continuation.Answer `json:"chat,omitempty"` // how the conversation with an agent continues in a new attempt
 
 	note *linked.Note // of an interrupted fork
 }
@@ -95,31 +87,25 @@ type Ran struct {
 
 // forking is a fork while it is made.
 type forking struct {
-	s      *checkpoint.Service
-	req    ForkRequest
-	from   *checkpoint.Found
-	record *record.Record
-	target snapshot.Target
-	// head is the commit on which HEAD is in the new worktrees.
-	head name.OID
-	chat *continuation.Conversation // nil: none
-	// ignored has the files to copy that no checkpoint has.
-	ignored []string
-	// made are the complete attempts.
-	made []*place
-	// foreseen are the sessions that a dry run has given away; it reserves nothing. Nil: it is none.
-	foreseen map[name.Session]bool
+	s        *checkpoint.Service
+	req      ForkRequest
+	from     *checkpoint.Found
+	record   *record.Record
+	target   snapshot.Target
+	head     name.OID                   // the commit on which HEAD is in the new worktrees
+	chat     *continuation.Conversation // nil: none
+	ignored  []string                   // has the files to copy that no checkpoint has
+	made     []*place                   // the complete attempts
+	foreseen map[name.Session]bool      // the sessions that a dry run has given away; it reserves nothing. Nil: it is none
 }
 
 // place is one attempt while it is made.
 type place struct {
 	Attempt
-	// note marks the worktree as unfinished until everything is in place.
-	note *linked.Note
-	s    *checkpoint.Service // of the new worktree
-	chat *continuation.Prepared
-	// foreign means that the directory, and perhaps the branch, are not ours to remove.
-	foreign bool
+	note    *linked.Note        // marks the worktree as unfinished until everything is in place
+	s       *checkpoint.Service // of the new worktree
+	chat    *continuation.Prepared
+	foreign bool // means that the directory, and perhaps the branch, are not ours to remove
 }
 
 // Fork makes the attempts and then runs the command in each. With an error it also returns the

@@ -19,11 +19,10 @@ import (
 type Included struct {
 	// Blob is the id of the file as a blob. A person agrees to exactly this content, because a commit may have
 	// brought it along, and an agent that sees only its worktree could read what it names.
-	Blob  name.OID
-	Files []IncludedFile
-	Bytes int64
-	// Agreed says that the configuration has consent to it.
-	Agreed bool
+	Blob   name.OID
+	Files  []IncludedFile
+	Bytes  int64
+	Agreed bool // says that the configuration has consent to it
 }
 
 // IncludedFile is one of the files, with its size in bytes.

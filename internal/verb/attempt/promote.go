@@ -22,11 +22,9 @@ import (
 
 // PromoteRequest holds the options of `promote`.
 type PromoteRequest struct {
-	Attempt string
-	// Rollback.ModeAll or rollback.ModeState.
-	Mode rollback.Mode
-	// Paths limits the promotion to some files; empty: all.
-	Paths            []string
+	Attempt          string
+	Mode             rollback.Mode // rollback.ModeAll or rollback.ModeState
+	Paths            []string      // limits the promotion to some files; empty: all
 	How              MergeChoice
 	Message          string
 	Reason           string

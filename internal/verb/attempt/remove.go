@@ -19,15 +19,11 @@ import (
 
 // Removal is the answer of `fork --remove`, planned or done.
 type Removal struct {
-	Attempt Attempt `json:"attempt"`
-	// Files that differ from the newest checkpoint.
-	Changed int `json:"changed"`
-	// Whether a checkpoint is made first. It may be for what is staged or committed alone.
-	Saves bool `json:"saves"`
-	// Ignored files that are lost; directories end in "/".
-	Ignored []checkpoint.Path `json:"ignored"`
-	// What else is lost, because no checkpoint can hold it.
-	Lost []Lost `json:"lost"`
+	Attempt Attempt           `json:"attempt"`
+	Changed int               `json:"changed"` // files that differ from the newest checkpoint
+	Saves   bool              `json:"saves"`   // whether a checkpoint is made first. It may be for what is staged or committed alone
+	Ignored []checkpoint.Path `json:"ignored"` // files that are lost; directories end in "/"
+	Lost    []Lost            `json:"lost"`    // what else is lost, because no checkpoint can hold it
 	// Checkpoint that was made of the changes first; empty: there were none.
 	Kept   name.ID `json:"kept"`
 	DryRun bool    `json:"dry_run"`

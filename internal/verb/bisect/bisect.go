@@ -24,9 +24,8 @@ import (
 
 // Request holds the options of `bisect`.
 type Request struct {
-	Session string
-	// Checkpoints; empty: unknown, search from the oldest to the newest.
-	Good, Bad string
+	Session   string
+	Good, Bad string // checkpoints; empty: unknown, search from the oldest to the newest
 	// An expression that holds where it is good; replaces the command.
 	Where   string
 	Command []string
@@ -35,8 +34,7 @@ type Request struct {
 	// later. Without it each run halves the open range.
 	First bool
 	IO    inspect.IO
-	// Prints a line before each run; nil: nobody reads it.
-	Tell func(string)
+	Tell  func(string) // prints a line before each run; nil: nobody reads it
 }
 
 // Verdict is the result of looking at one checkpoint.
@@ -54,33 +52,28 @@ type Tried struct {
 	ID      name.ID `json:"id"`
 	Label   string  `json:"label"`
 	Verdict Verdict `json:"verdict"`
-	// Exit code of the command; 0 for an expression.
-	Code int `json:"code"`
+	Code    int     `json:"code"` // exit code of the command; 0 for an expression
 }
 
 // Answer is the result of a bisect.
 type Answer struct {
-	Session name.Session `json:"session"`
-	// Null if skipped checkpoints hide it.
-	Broke *Culprit `json:"broke"`
-	// Only if skipped checkpoints hide it: one of these broke it.
-	Suspects []checkpoint.Labelled `json:"suspects"`
+	Session  name.Session          `json:"session"`
+	Broke    *Culprit              `json:"broke"`    // null if skipped checkpoints hide it
+	Suspects []checkpoint.Labelled `json:"suspects"` // only if skipped checkpoints hide it: one of these broke it
 	// The newest good one before; null if there is none.
 	Good  *checkpoint.Labelled `json:"good"`
 	Runs  []Tried              `json:"runs"`
 	Steps int                  `json:"steps"` // number of checkpoints in the range
-	// A command that shows what changed; empty if no good one is known.
-	Diff string `json:"diff"`
-	See  string `json:"-"` // the same with the names that people type
+	Diff  string               `json:"diff"`  // a command that shows what changed; empty if no good one is known
+	See   string               `json:"-"`     // the same with the names that people type
 }
 
 // Culprit is the step that broke it.
 type Culprit struct {
-	ID    name.ID `json:"id"`
-	Label string  `json:"label"`
-	Step  int     `json:"step"`
-	// For a step of a coding agent the prompt.
-	Message string `json:"message"`
+	ID      name.ID `json:"id"`
+	Label   string  `json:"label"`
+	Step    int     `json:"step"`
+	Message string  `json:"message"` // for a step of a coding agent the prompt
 
 	Mention checkpoint.Mention `json:"-"`
 }

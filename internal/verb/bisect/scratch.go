@@ -23,8 +23,7 @@ type scratch struct {
 	in   *checkpoint.Service // of the scratch worktree
 	st   *journal.State
 	note *linked.Note
-	// head is the commit on which HEAD is in the scratch worktree.
-	head name.OID
+	head name.OID // the commit on which HEAD is in the scratch worktree
 }
 
 // newScratch makes the worktree beside the user's, and removes those that a killed bisect

@@ -18,15 +18,12 @@ import (
 
 // Request holds the options of `blame`.
 type Request struct {
-	Session string
-	Ref     string // empty: the file as it is in the worktree
-	// As typed, relative to the current directory.
-	File    string
-	Options []string // options for git blame
-	// Checkpoints or commits to ignore.
-	Ignore []string
-	// Progress is called with a number of checkpoints that were read for the index of lines; it may be nil.
-	Progress func(int)
+	Session  string
+	Ref      string    // empty: the file as it is in the worktree
+	File     string    // as typed, relative to the current directory
+	Options  []string  // options for git blame
+	Ignore   []string  // checkpoints or commits to ignore
+	Progress func(int) // called with a number of checkpoints that were read for the index of lines; it may be nil
 }
 
 // follows reports whether what git blame says of a line counts.
@@ -36,12 +33,11 @@ func (r Request) follows() bool {
 
 // Line is a line of the file with its origin.
 type Line struct {
-	Line    int    `json:"line"`
-	Content string `json:"content"`
-	// The checkpoint; empty if the line is older than the session.
-	ID    name.ID `json:"id"`
-	Label string  `json:"label"` // likewise
-	Step  int     `json:"step"`  // likewise, 0 then
+	Line    int     `json:"line"`
+	Content string  `json:"content"`
+	ID      name.ID `json:"id"`    // the checkpoint; empty if the line is older than the session
+	Label   string  `json:"label"` // likewise
+	Step    int     `json:"step"`  // likewise, 0 then
 	// Commit of the checkpoint, or else the commit that brought the line.
 	Commit  name.OID        `json:"commit"`
 	Message string          `json:"message"`
@@ -54,8 +50,7 @@ type Line struct {
 	Agent   string       `json:"agent"`
 	Because string       `json:"because"` // why nobody is named; empty: somebody is
 
-	// Ref is what people type for the step; empty if the line is older than the session.
-	Ref string `json:"-"`
+	Ref string `json:"-"` // what people type for the step; empty if the line is older than the session
 
 	saved bool // a checkpoint brought it, and no commit
 }

@@ -34,9 +34,8 @@ type Request struct {
 	Names  []string
 	Scope  agent.Scope
 	Wanted agent.Wanted
-	// Keep the agents' transcripts from now on.
-	Keep bool
-	Adds bool // tells adding, with consent to the hooks, from removing
+	Keep   bool // the agents' transcripts from now on
+	Adds   bool // tells adding, with consent to the hooks, from removing
 }
 
 // Plan is what adding or removing would do. Nothing is written before Apply.
@@ -48,14 +47,11 @@ type Plan struct {
 
 // Planned is the part of a plan for one agent.
 type Planned struct {
-	Agent *agent.Definition
-	Files []agent.Change // what happens to each settings file
-	// Files of other scopes with hooks, which a removal leaves.
-	Elsewhere []Hooked
-	// Updates says that an older version added the hooks, and something is added to them.
-	Updates bool
-	// Shares has the agents that go on to use its entry of the MCP server, which therefore stays.
-	Shares []*agent.Definition
+	Agent     *agent.Definition
+	Files     []agent.Change      // what happens to each settings file
+	Elsewhere []Hooked            // Files of other scopes with hooks, which a removal leaves
+	Updates   bool                // says that an older version added the hooks, and something is added to them
+	Shares    []*agent.Definition // has the agents that go on to use its entry of the MCP server, which therefore stays
 }
 
 // Changes reports whether a settings file changes.

@@ -32,21 +32,16 @@ type Standing struct {
 	Problem  string    `json:"problem"`
 	Failures int       `json:"failures"`
 	Warnings []Warning `json:"warnings"` // what keeps its hooks from working
-	// A prompt is open, and no event came for a long time.
-	Silent bool `json:"silent"`
+	Silent   bool      `json:"silent"`   // a prompt is open, and no event came for a long time
 	// When the agent last answered here in a conversation whose hooks did not run; null: none is known.
 	Unheard *checkpoint.Time `json:"unheard"`
 	// Why its hooks cannot write here now; empty: they can, or have no consent.
 	Unwritable string `json:"unwritable,omitempty"`
 
-	// The main worktree has its hooks, and this one, which is linked to it, has none.
-	lacking bool
-	// An older version added its hooks, without those before tools.
-	older bool
-	// Its hooks are in no settings file, because any program may call them.
-	anywhere bool
-	// The last event left its turn open.
-	open bool
+	lacking  bool // the main worktree has its hooks, and this one, which is linked to it, has none
+	older    bool // an older version added its hooks, without those before tools
+	anywhere bool // its hooks are in no settings file, because any program may call them
+	open     bool // the last event left its turn open
 }
 
 // Warning is something that keeps the hooks of an agent from working, and what helps.

@@ -88,8 +88,7 @@ type Request struct {
 	// out, since nobody sees that the checkpoint takes it.
 	Automatic bool `json:"-"`
 
-	// Moving says that a move of this process is in progress, and that all its files are there.
-	Moving bool `json:"-"`
+	Moving bool `json:"-"` // says that a move of this process is in progress, and that all its files are there
 
 	// LeftOut is called with what the capture left out, even if no checkpoint is made because
 	// nothing else has changed; nil: nobody asks.

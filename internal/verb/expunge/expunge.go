@@ -26,15 +26,12 @@ import (
 
 // Request holds the options of `expunge`. Exactly one of Target and Rule is set.
 type Request struct {
-	Target string // a path or a blob id
-	// Rule is the id of a rule of the guard, whose findings are removed.
-	Rule    string
-	Session string // empty: all
-	// Text in place of the content; nil: see Plan.
-	Replace *string
+	Target  string  // a path or a blob id
+	Rule    string  // the id of a rule of the guard, whose findings are removed
+	Session string  // empty: all
+	Replace *string // text in place of the content; nil: see Plan
 
-	// Everything on this repository's list of expunged objects is removed; set by Again.
-	again bool
+	again bool // everything on this repository's list of expunged objects is removed; set by Again
 }
 
 // Rewritten is a checkpoint that is rewritten.
@@ -42,9 +39,8 @@ type Rewritten struct {
 	ID      name.ID      `json:"id"`
 	Label   string       `json:"label"`
 	Session name.Session `json:"session"`
-	// Where it has the content; empty: it only comes after one that has it.
-	Holds   []string `json:"holds"`
-	Rebuilt name.ID  `json:"rebuilt"` // its replacement; empty in a plan
+	Holds   []string     `json:"holds"`   // where it has the content; empty: it only comes after one that has it
+	Rebuilt name.ID      `json:"rebuilt"` // its replacement; empty in a plan
 
 	Mention checkpoint.Mention `json:"-"`
 }
@@ -52,13 +48,10 @@ type Rewritten struct {
 // Answer describes an expunge, planned or done.
 type Answer struct {
 	Checkpoints []Rewritten `json:"checkpoints"`
-	Objects     []name.OID  `json:"objects"` // the blobs that are removed
-	// Undo levels whose files lack the content from now on.
-	UndoLevels int `json:"undo_levels"`
-	// Refs and files of the user that still hold the content.
-	Yours []string `json:"yours"`
-	// Files beside git's objects that hold the content: copies that this program made.
-	Copies []string `json:"copies"`
+	Objects     []name.OID  `json:"objects"`     // the blobs that are removed
+	UndoLevels  int         `json:"undo_levels"` // undo levels whose files lack the content from now on
+	Yours       []string    `json:"yours"`       // refs and files of the user that still hold the content
+	Copies      []string    `json:"copies"`      // files beside git's objects that hold the content: copies that this program made
 	// What cannot be rewritten, with the reason.
 	Kept   []string `json:"kept"`
 	DryRun bool     `json:"dry_run"`
@@ -73,14 +66,12 @@ type Plan struct {
 	desk     *clearance.Scanner
 	goal     goal
 	sessions []*rewriting
-	// Replacement of each blob; empty: the blob is removed.
-	clean map[name.OID]name.OID
-	// Whether a commit on which HEAD was is dropped as a parent.
-	heads  map[name.OID]bool
-	user   []name.OID // values of the user's refs
-	copies []clearance.Copy
-	lines  [][]byte // of named files without a secret, for copies
-	answer *Answer
+	clean    map[name.OID]name.OID // replacement of each blob; empty: the blob is removed
+	heads    map[name.OID]bool     // whether a commit on which HEAD was is dropped as a parent
+	user     []name.OID            // values of the user's refs
+	copies   []clearance.Copy
+	lines    [][]byte // of named files without a secret, for copies
+	answer   *Answer
 }
 
 // Prepare finds what is removed and which checkpoints hold it. Nothing is changed.

@@ -34,12 +34,9 @@ type rewriting struct {
 	// archive.
 	held     map[name.ID]name.OID
 	archived map[name.ID]bool
-	// What hunt found, by tree; checkpoints share many trees.
-	below map[name.OID][]place
-	// In the order of the fold: the first one with the goal, and all after it.
-	old []*old
-	// Dead ones with a ref: an earlier expunge was interrupted.
-	dead []name.ID
+	below    map[name.OID][]place // what hunt found, by tree; checkpoints share many trees
+	old      []*old               // in the order of the fold: the first one with the goal, and all after it
+	dead     []name.ID            // dead ones with a ref: an earlier expunge was interrupted
 	// Where the content of a checkpoint is that a rewrite of history replaced; see Adopt. Nil: nothing
 	// is adopted.
 	from map[name.ID]name.OID
@@ -51,12 +48,9 @@ type old struct {
 	entry  *journal.Entry
 	commit git.Commit
 	record git.Commit
-	// Entries of the goal below the checkpoint's tree.
-	files []place
-	// Likewise below the tree of the record commit.
-	parts []place
-	// holds is false for a checkpoint that is only rewritten to keep the order.
-	holds bool
+	files  []place // entries of the goal below the checkpoint's tree
+	parts  []place // likewise below the tree of the record commit
+	holds  bool    // false for a checkpoint that is only rewritten to keep the order
 }
 
 // open reads the current state of the session.

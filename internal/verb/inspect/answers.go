@@ -181,9 +181,8 @@ type StatusAnswer struct {
 
 	// ChangedUnknown is set if the tree of the current checkpoint cannot be read, so that Changed
 	// is not known.
-	ChangedUnknown bool `json:"changed_unknown,omitempty"`
-	// Damaged says what is wrong with the record of the current checkpoint.
-	Damaged string `json:"damaged,omitempty"`
+	ChangedUnknown bool   `json:"changed_unknown,omitempty"`
+	Damaged        string `json:"damaged,omitempty"` // says what is wrong with the record of the current checkpoint
 
 	Topic     string       `json:"topic,omitempty"`
 	Status    string       `json:"status,omitempty"` // of the session if it is closed or paused, else of the current checkpoint
@@ -200,8 +199,7 @@ type StatusAnswer struct {
 	// WaitsFor is the create that failed and without which the session does not go on.
 	WaitsFor *Waiting `json:"waits_for,omitempty"`
 
-	// Watching is set while `git checkpoint watch` runs in this worktree.
-	Watching bool `json:"watching,omitempty"`
+	Watching bool `json:"watching,omitempty"` // set while `git checkpoint watch` runs in this worktree
 }
 
 // Waiting is a create that failed.

@@ -22,10 +22,9 @@ type ExportRequest struct {
 	Sessions []string // empty: all
 	Replace  bool     // existing files with other content are replaced; else nothing is written
 
-	// Unscanned decides what happens to content that was not scanned for secrets.
-	Unscanned clearance.Unscanned
-	Agree     clearance.Agree // asks whether something private may be in the files; nil: nobody can be asked
-	private   bool            // something is, so only the owner may read them
+	Unscanned clearance.Unscanned // decides what happens to content that was not scanned for secrets
+	Agree     clearance.Agree     // asks whether something private may be in the files; nil: nobody can be asked
+	private   bool                // something is, so only the owner may read them
 }
 
 // ExportAnswer is the result of `export`. Its JSON is part of the program's output.

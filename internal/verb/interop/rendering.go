@@ -36,11 +36,10 @@ type rendering struct {
 type file struct {
 	path    string
 	content []byte
-	to      string // for a symbolic link: the name of a file beside it; content is then what leading gives
-	key     string // what the layout calls the checkpoint; "" for a derived file
-	// doc is the document as JSON, if there is one to compare an import with.
-	doc  json.RawMessage
-	made *transfer.Archived // the checkpoint it was composed from; nil for an original that is written back
+	to      string             // for a symbolic link: the name of a file beside it; content is then what leading gives
+	key     string             // what the layout calls the checkpoint; "" for a derived file
+	doc     json.RawMessage    // the document as JSON, if there is one to compare an import with
+	made    *transfer.Archived // the checkpoint it was composed from; nil for an original that is written back
 }
 
 // LeftOut is something that the layout cannot represent.

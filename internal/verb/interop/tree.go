@@ -29,8 +29,7 @@ type tree struct {
 	prefix string
 	only   string // the path in the layout to which the import is restricted; "" for everything
 
-	// files and bytes count what was read so far, for the limits.
-	files, bytes int64
+	files, bytes int64 // files and bytes count what was read so far, for the limits
 }
 
 // local converts a path in the layout to one in the directory. ok is false if it is outside.

@@ -93,12 +93,10 @@ func countMarks(data []byte) int {
 
 // yamlReader converts a syntax tree to JSON.
 type yamlReader struct {
-	// out receives the JSON.
-	out bytes.Buffer
+	out bytes.Buffer // receives the JSON
 	// open has the nodes that are being written. An alias to one of them would never end.
-	open map[*yaml.Node]bool
-	// nodes counts the values written, with aliases expanded.
-	nodes int
+	open  map[*yaml.Node]bool
+	nodes int // counts the values written, with aliases expanded
 }
 
 // yamlFault returns an error with the line of a node.

@@ -32,14 +32,10 @@ import (
 // Request holds the options of `land`.
 type Request struct {
 	Session string
-	// FROM..TO, both included, or TO; empty: everything up to the current checkpoint.
-	Range string
-	// Line is a checkpoint of another line than the one here, which is landed up to its head; empty: this one.
-	Line string
-	// Each makes one commit for each milestone, not one of all steps.
-	Each bool
-	// Message replaces the messages of the checkpoints; empty: keep them.
-	Message string
+	Range   string // FROM..TO, both included, or TO; empty: everything up to the current checkpoint
+	Line    string // a checkpoint of another line than the one here, which is landed up to its head; empty: this one
+	Each    bool   // makes one commit for each milestone, not one of all steps
+	Message string // replaces the messages of the checkpoints; empty: keep them
 	// A new branch that gets the commits; empty: the current branch.
 	Branch    string
 	Unscanned clearance.Unscanned
@@ -61,16 +57,14 @@ type Commit struct {
 
 // Answer is the answer of `land`, planned or done.
 type Answer struct {
-	Session name.Session `json:"session"`
-	Branch  name.Ref     `json:"branch"`
-	From    name.OID     `json:"from"`
-	To      name.OID     `json:"to"` // empty in a plan
-	Commits []Commit     `json:"commits"`
-	// Landed files that git did not track before.
-	Untracked []checkpoint.Path `json:"untracked"`
-	// Files that belong to databases, which no commit takes.
-	Beside []checkpoint.Path     `json:"beside"`
-	Left   []checkpoint.Labelled `json:"left"` // steps that change nothing
+	Session   name.Session          `json:"session"`
+	Branch    name.Ref              `json:"branch"`
+	From      name.OID              `json:"from"`
+	To        name.OID              `json:"to"` // empty in a plan
+	Commits   []Commit              `json:"commits"`
+	Untracked []checkpoint.Path     `json:"untracked"` // landed files that git did not track before
+	Beside    []checkpoint.Path     `json:"beside"`    // files that belong to databases, which no commit takes
+	Left      []checkpoint.Labelled `json:"left"`      // steps that change nothing
 	// LeftOut are the heads of other lines of the session, whose steps are not landed.
 	LeftOut []checkpoint.Head `json:"left_out,omitempty"`
 	// Empty in a plan and for another branch.
@@ -78,8 +72,7 @@ type Answer struct {
 	DryRun bool    `json:"dry_run"`
 
 	Steps string `json:"-"` // such as "steps 1-6"
-	// Apart is how many commits --each would make; 0: they are made, or there is one step.
-	Apart int `json:"-"`
+	Apart int    `json:"-"` // how many commits --each would make; 0: they are made, or there is one step
 }
 
 // Plan is a planned landing.

@@ -29,8 +29,7 @@ type Rewritten struct {
 	Session    name.Session `json:"session"`
 	Commit     name.OID     `json:"commit"`    // the one that the journal names; it is gone
 	Rewritten  name.OID     `json:"rewritten"` // the one that is there now
-	// How it differs from what its message and record say; empty: it does not.
-	Differs []string `json:"differs"`
+	Differs    []string     `json:"differs"`   // how it differs from what its message and record say; empty: it does not
 }
 
 // rewrittenTo returns the commit that a rewrite of history put in place of a checkpoint's commit,

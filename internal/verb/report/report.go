@@ -78,13 +78,11 @@ type Answer struct {
 	Lines why.Counts `json:"lines"`
 	Held  []string   `json:"held"`
 	// Outside has the paths with lines that no known tool made, Unknown those of which nothing is known.
-	Outside []string `json:"outside"`
-	Unknown []string `json:"unknown"`
-	Agents  []Worker `json:"agents"`
-	// Says has what notes and messages of the commits say, which nothing proves.
-	Says []Saying `json:"says,omitempty"`
-	// What the steps used together; nil: nothing is known.
-	Usage *checkpoint.Spending `json:"usage,omitempty"`
+	Outside []string             `json:"outside"`
+	Unknown []string             `json:"unknown"`
+	Agents  []Worker             `json:"agents"`
+	Says    []Saying             `json:"says,omitempty"`  // has what notes and messages of the commits say, which nothing proves
+	Usage   *checkpoint.Spending `json:"usage,omitempty"` // what the steps used together; nil: nothing is known
 }
 
 // Make makes the report.

@@ -72,12 +72,11 @@ func OnClose(ctx context.Context, s *checkpoint.Service, st *journal.State, stat
 
 // PruneAnswer is what `prune` prints, before and after Apply.
 type PruneAnswer struct {
-	Pruned []Judged `json:"pruned"`
-	Kept   []Judged `json:"kept"`
-	Bytes  int64    `json:"bytes"` // size of the objects that only the pruned ones hold, on disk
-	DryRun bool     `json:"dry_run"`
-	// Over are the sessions that still hold more than a budget.
-	Over []OverBudget `json:"over_budget,omitempty"`
+	Pruned []Judged     `json:"pruned"`
+	Kept   []Judged     `json:"kept"`
+	Bytes  int64        `json:"bytes"` // size of the objects that only the pruned ones hold, on disk
+	DryRun bool         `json:"dry_run"`
+	Over   []OverBudget `json:"over_budget,omitempty"` // the sessions that still hold more than a budget
 	// Levels are the rollbacks that can no longer be undone or redone afterwards.
 	Levels []LostLevel `json:"lost_levels,omitempty"`
 	// GitKeepsUntil is until when git keeps all of the objects: the grace period of git gc, counted

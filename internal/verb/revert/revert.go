@@ -45,9 +45,8 @@ type Request struct {
 // Plan is a planned revert. Nothing has been changed yet.
 type Plan struct {
 	*rollback.Plan
-	// Refusal is the error with which a plan with conflicts is refused; nil: it can be carried out.
-	Refusal error
-	Held    bool // it takes back what nobody is known to have made, since there was nothing else: see Request.AskHeld
+	Refusal error // the error with which a plan with conflicts is refused; nil: it can be carried out
+	Held    bool  // it takes back what nobody is known to have made, since there was nothing else: see Request.AskHeld
 }
 
 // reverting is a revert while it is planned.

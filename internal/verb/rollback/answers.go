@@ -58,9 +58,8 @@ type Answer struct {
 	// become current, or the source of some paths.
 	FilesFrom *checkpoint.Labelled `json:"files_from,omitempty"`
 
-	Levels []UndoLevel `json:"levels,omitempty"` // of undo and redo: what is undone, in this order
-	// SavedSince says how to remove what was saved after the last rollback; empty: nothing was.
-	SavedSince string `json:"-"`
+	Levels     []UndoLevel `json:"levels,omitempty"` // of undo and redo: what is undone, in this order
+	SavedSince string      `json:"-"`                // says how to remove what was saved after the last rollback; empty: nothing was
 
 	Meanwhile []Meanwhile `json:"meanwhile,omitempty"` // of undo and redo: what other worktrees did since then
 	NextUndo  *UndoLevel  `json:"next_undo,omitempty"` // the next one after this is done
@@ -74,10 +73,9 @@ type Answer struct {
 	// Files of the plan that have changed since it was shown. The safety checkpoint has their content.
 	ChangedSince []checkpoint.Path `json:"changed_since,omitempty"`
 	// Work of others that is taken back too, and how to name the target for a revert that keeps it.
-	Others []Others `json:"others,omitempty"`
-	Keep   string   `json:"-"`
-	// How many steps of an agent's prompts are discarded.
-	Prompts int `json:"prompts,omitempty"`
+	Others  []Others `json:"others,omitempty"`
+	Keep    string   `json:"-"`
+	Prompts int      `json:"prompts,omitempty"` // how many steps of an agent's prompts are discarded
 
 	Chat   *continuation.Answer `json:"chat,omitempty"` // how the conversation with an agent goes on
 	ChatOf string               `json:"-"`              // the agent whose conversation --chat would take back, too
@@ -95,17 +93,14 @@ type Answer struct {
 
 // Reverted says what a revert takes back.
 type Reverted struct {
-	What string `json:"-"` // the steps as the user named them
-	By   string `json:"-"` // whose work alone is taken back; empty: that of the steps
-	// Unsure counts the changes that are not taken back and may be theirs.
-	Unsure int            `json:"-"`
-	Steps  []RevertedStep `json:"steps"`
-	Files  []RevertedFile `json:"files"`
-	Left   []LeftOfStep   `json:"left"`
-	// Checkpoint is null in a plan. When it is made, package answer writes it.
-	Checkpoint json.RawMessage `json:"checkpoint"`
-	// State is the job's state afterwards; nil: it stays.
-	State json.RawMessage `json:"-"`
+	What       string          `json:"-"` // the steps as the user named them
+	By         string          `json:"-"` // whose work alone is taken back; empty: that of the steps
+	Unsure     int             `json:"-"` // counts the changes that are not taken back and may be theirs
+	Steps      []RevertedStep  `json:"steps"`
+	Files      []RevertedFile  `json:"files"`
+	Left       []LeftOfStep    `json:"left"`
+	Checkpoint json.RawMessage `json:"checkpoint"` // null in a plan. When it is made, package answer writes it
+	State      json.RawMessage `json:"-"`          // the job's state afterwards; nil: it stays
 	// StateConflicts are the members of the state that changed since in another way.
 	StateConflicts []string `json:"state_conflicts,omitempty"`
 }

@@ -15,11 +15,10 @@ import (
 
 // Mentioned is how people see the checkpoints of a plan.
 type Mentioned struct {
-	Target checkpoint.Mention   // the checkpoint that becomes current; its Name is empty if none does
-	Source checkpoint.Mention   // the checkpoint whose files come back
-	Leaves []checkpoint.Mention // those that are left behind, in the order of PlanFiles.Discard
-	// Lines says by path how many lines change; nil: they were not counted.
-	Lines map[checkpoint.Path]inspect.FileCount
+	Target checkpoint.Mention                    // the checkpoint that becomes current; its Name is empty if none does
+	Source checkpoint.Mention                    // the checkpoint whose files come back
+	Leaves []checkpoint.Mention                  // those that are left behind, in the order of PlanFiles.Discard
+	Lines  map[checkpoint.Path]inspect.FileCount // says by path how many lines change; nil: they were not counted
 }
 
 // messagesRead is how many of the checkpoints that are left behind get their message. Each costs the

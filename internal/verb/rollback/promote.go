@@ -35,10 +35,8 @@ type Promotion struct {
 	// former.
 	Merge func(ctx context.Context, now *snapshot.Capture, t snapshot.Target) (snapshot.Target, error)
 
-	// Then is the checkpoint that is made when the files are there; nil: none.
-	Then *create.Request
-	// Reverted says what Merge has decided, if this takes back steps; else nil.
-	Reverted func() *Reverted
+	Then     *create.Request        // the checkpoint that is made when the files are there; nil: none
+	Reverted func() *Reverted       // says what Merge has decided, if this takes back steps; else nil
 	Branch   *checkpoint.BranchPlan // for a landing: where the branch goes
 }
 

@@ -29,18 +29,14 @@ import (
 type Request struct {
 	Create  create.Request // its DryRun runs nothing
 	Command []string
-	// Retries is how many further tries there are after the first.
-	Retries int
-	// A shell command that runs before each retry.
-	Fix     string
+	Retries int           // how many further tries there are after the first
+	Fix     string        // a shell command that runs before each retry
 	Timeout time.Duration // for each try; 0: none
 	// RollBack rolls the files back after a failure; else they stay as the command left them.
 	RollBack bool
 	IO       inspect.IO
-	// Tell prints a line about each rollback between tries; nil: nobody reads it.
-	Tell func(string)
-	// Ask asks a person what to do after a failure; nil: nobody is there.
-	Ask func(failed *Answer) (FailAnswer, error)
+	Tell     func(string)                             // prints a line about each rollback between tries; nil: nobody reads it
+	Ask      func(failed *Answer) (FailAnswer, error) // asks a person what to do after a failure; nil: nobody is there
 }
 
 // FailAnswer is what a person wants after a failure.
@@ -65,23 +61,19 @@ type Answer struct {
 	Code int `json:"code"`
 	// Cut is the trigger of the checkpoint after an interruption; empty: the command ended
 	// by itself.
-	Cut     string             `json:"cut,omitempty"`
-	Tries   int                `json:"tries"`
-	Created *checkpoint.Detail `json:"created"` // null: no checkpoint was made
-	// Newest good checkpoint before the step; null: none.
-	LastGood *checkpoint.Labelled `json:"last_good"`
-	// Made before the first try; null if nothing differed.
-	Before *checkpoint.Labelled `json:"before,omitempty"`
-	// What tries left that were rolled back.
-	Left     []Leftover       `json:"left,omitempty"`
-	Restored *rollback.Answer `json:"restored,omitempty"` // result of the last rollback
-	Problem  string           `json:"problem,omitempty"`  // why no checkpoint was made
+	Cut      string               `json:"cut,omitempty"`
+	Tries    int                  `json:"tries"`
+	Created  *checkpoint.Detail   `json:"created"`            // null: no checkpoint was made
+	LastGood *checkpoint.Labelled `json:"last_good"`          // newest good checkpoint before the step; null: none
+	Before   *checkpoint.Labelled `json:"before,omitempty"`   // made before the first try; null if nothing differed
+	Left     []Leftover           `json:"left,omitempty"`     // what tries left that were rolled back
+	Restored *rollback.Answer     `json:"restored,omitempty"` // result of the last rollback
+	Problem  string               `json:"problem,omitempty"`  // why no checkpoint was made
 
 	Number string `json:"-"` // what a person types for LastGood
 	// Has what was there before the first try; nil: LastGood has it, or none does.
-	Start *checkpoint.Labelled `json:"-"`
-	// What the workflow says about a failure.
-	Message string `json:"-"`
+	Start   *checkpoint.Labelled `json:"-"`
+	Message string               `json:"-"` // what the workflow says about a failure
 }
 
 // Leftover is what a failed try left, in the safety checkpoint of the rollback that
@@ -107,22 +99,18 @@ func (e *CannotRunError) Unwrap() error { return e.Err }
 
 // running is a step in progress.
 type running struct {
-	s      *checkpoint.Service
-	req    Request
-	def    *workflow.Definition // nil: no checkpoint will be made
-	answer *Answer
-	// signals delivers SIGINT and SIGTERM while the command runs.
-	signals <-chan os.Signal
+	s       *checkpoint.Service
+	req     Request
+	def     *workflow.Definition // nil: no checkpoint will be made
+	answer  *Answer
+	signals <-chan os.Signal // delivers SIGINT and SIGTERM while the command runs
 
-	state []byte // the state as the command got it
-	// stateFile is the file in which the command gets the state and may leave a new one.
-	stateFile string
+	state     []byte // the state as the command got it
+	stateFile string // the file in which the command gets the state and may leave a new one
 
-	// Current checkpoint when the step began; nil: none.
-	current *checkpoint.Labelled
-	// Holds what was there before the first try; nil: none does.
-	before *checkpoint.Labelled
-	unkept string // why none does
+	current *checkpoint.Labelled // current checkpoint when the step began; nil: none
+	before  *checkpoint.Labelled // holds what was there before the first try; nil: none does
+	unkept  string               // why none does
 }
 
 // Do runs a step: it checks what the workflow requires, runs the command with its state, and makes

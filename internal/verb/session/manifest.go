@@ -51,8 +51,7 @@ type Manifest struct {
 	Active   bool `json:"active"`   // the session of the next checkpoint here
 	Archived bool `json:"archived"` // its checkpoints are in an archive
 
-	// After a close: what the workflow did not keep.
-	Pruned  []retain.Judged `json:"pruned,omitempty"`
+	Pruned  []retain.Judged `json:"pruned,omitempty"`  // after a close: what the workflow did not keep
 	Expired []name.Session  `json:"expired,omitempty"` // other sessions of the workflow that were due
 
 	gone bool // it had checkpoints, or was closed, and has none

@@ -24,11 +24,10 @@ const notesGlob = "refs/notes/checkpoint*"
 
 // InitRequest holds the options of `init`.
 type InitRequest struct {
-	ExcludeDecoration bool // set log.excludeDecoration
-	Notes             bool // set notes.displayRef
-	Hooks             bool // install pre-push and post-merge
-	// To set in the repository's configuration.
-	Settings []checkpoint.Setting
+	ExcludeDecoration bool                 // set log.excludeDecoration
+	Notes             bool                 // set notes.displayRef
+	Hooks             bool                 // install pre-push and post-merge
+	Settings          []checkpoint.Setting // to set in the repository's configuration
 }
 
 // Init adds settings of git so that `git log` does not decorate commits with our refs and, if asked for,

@@ -25,28 +25,22 @@ import (
 type Archive struct {
 	Session name.Session
 	// For a copy of a built-in workflow the name of the original.
-	Workflow  string
-	Topic     string
-	Branch    string // short name; empty: none
-	Status    string // as checkpoint.StatusOf gives it
-	CreatedAt time.Time
-	UpdatedAt time.Time
-	// ChangedAt is like UpdatedAt, but ignores events that only record an import.
-	ChangedAt time.Time
-	Current   name.ID
-	// In the order of the journal, without dead ones and safety checkpoints.
-	Checkpoints []*Archived
+	Workflow    string
+	Topic       string
+	Branch      string // short name; empty: none
+	Status      string // as checkpoint.StatusOf gives it
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+	ChangedAt   time.Time // like UpdatedAt, but ignores events that only record an import
+	Current     name.ID
+	Checkpoints []*Archived // in the order of the journal, without dead ones and safety checkpoints
 	// Without those that an import derived, and without landings, which bring nothing back.
 	Rollbacks []ArchivedReturn
 	Events    []inspect.HistoryLine
-	// Keys of imported checkpoints that were pruned here, and the ids in their documents.
-	Gone []string
-	// Something happened here after the import that the layout should show.
-	Touched bool
-	// Checkpoints that could not be read, with the reason.
-	Problems []string
-	// The same checkpoints, as the journal tells them.
-	Damaged []*ArchivedDamage
+	Gone      []string          // keys of imported checkpoints that were pruned here, and the ids in their documents
+	Touched   bool              // something happened here after the import that the layout should show
+	Problems  []string          // Checkpoints that could not be read, with the reason
+	Damaged   []*ArchivedDamage // the same checkpoints, as the journal tells them
 }
 
 // ArchivedDamage is a checkpoint that could not be read. Key is the one that it was imported under;
@@ -72,8 +66,7 @@ type Archived struct {
 	Before    name.ID // the one before, which no landing made
 	Outputs   map[string][]byte
 	Import    *ImportSource // nil: it was not imported
-	// The id in the document that the checkpoint was made from; empty if it has none.
-	Document string
+	Document  string        // the id in the document that the checkpoint was made from; empty if it has none
 }
 
 // ImportSource says where an imported checkpoint came from, with its original files.

@@ -38,8 +38,7 @@ type ExportRequest struct {
 	Destination
 
 	Sessions []string // empty: all
-	// An earlier bundle; what it holds is left out.
-	Since string
+	Since    string   // an earlier bundle; what it holds is left out
 
 	Unscanned clearance.Unscanned
 	Agree     clearance.Agree // asks whether something private may be in the file; nil: nobody can be asked
@@ -57,19 +56,16 @@ type Exported struct {
 
 // exportBundle is a bundle while it is made: the header, and what the pack has to hold.
 type exportBundle struct {
-	s      *checkpoint.Service
-	header archive.Header
-	// Commits that the reader has, from the earlier bundle.
-	without []name.OID
+	s       *checkpoint.Service
+	header  archive.Header
+	without []name.OID // commits that the reader has, from the earlier bundle
 	// Commits that the reader must have, because they are not in this shallow clone.
 	elsewhere []name.OID
 	sessions  []name.Session
 	listing   *remote.Listing
-	// count is the number of checkpoints that are exported.
-	count int
-	// private says that a file of a checkpoint was readable by its owner only.
-	private bool
-	session map[name.Session]*travel.Joined
+	count     int  // the number of checkpoints that are exported
+	private   bool // says that a file of a checkpoint was readable by its owner only
+	session   map[name.Session]*travel.Joined
 }
 
 // Export writes the journals, checkpoints and notes of the sessions to a file: a git bundle, or a tar or JSON lines with

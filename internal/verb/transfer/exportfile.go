@@ -22,12 +22,10 @@ import (
 // Destination is where an export goes.
 type Destination struct {
 	// The file to write; "-": write to Out.
-	Path string
-	Out  io.Writer
-	// Replace a file even if it is not an earlier export.
-	Force bool
-	// Only the owner may read the file, because it holds something private.
-	Private bool
+	Path    string
+	Out     io.Writer
+	Force   bool // replace a file even if it is not an earlier export
+	Private bool // only the owner may read the file, because it holds something private
 }
 
 // save writes the export to its destination.

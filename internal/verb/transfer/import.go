@@ -38,17 +38,13 @@ type ImportSession struct {
 	Session  string
 	Workflow string
 	Topic    string
-	// Short name; recorded only if the branch exists here.
-	Branch string
+	Branch   string // short name; recorded only if the branch exists here
 	// The status with which it was closed; empty: it is open.
 	Status    string
 	CreatedAt time.Time
-	// Documents and rollbacks, in the order of the journal.
-	Steps []ImportStep
-	// Key of the current document; empty: the last one.
-	Current string
-	// Other files of the layout, kept unchanged with each checkpoint.
-	Beside []ImportFile
+	Steps     []ImportStep // documents and rollbacks, in the order of the journal
+	Current   string       // key of the current document; empty: the last one
+	Beside    []ImportFile // other files of the layout, kept unchanged with each checkpoint
 
 	// Known are the documents that an export of this session's own checkpoints would write,
 	// by key. Importing them back must not duplicate the checkpoints.
@@ -69,10 +65,8 @@ type ImportStep struct {
 
 // ImportDocument is one checkpoint of another system.
 type ImportDocument struct {
-	// The name that its own system uses within the session.
-	Key string
-	// OwnID is the id inside the document; empty if it has none.
-	OwnID string
+	Key   string // the name that its own system uses within the session
+	OwnID string // the id inside the document; empty if it has none
 	// Where the document is in the layout.
 	Path string
 	JSON json.RawMessage
@@ -85,8 +79,7 @@ type ImportDocument struct {
 	StepName  string
 	Iteration string
 	Label     string // empty: derived from step and name
-	// It is not a milestone, whatever the workflow says.
-	Hangs bool
+	Hangs     bool   // it is not a milestone, whatever the workflow says
 	// Empty: the document's own, else phase_transition.
 	Trigger string
 	Message string
@@ -122,8 +115,7 @@ type Imported struct {
 	Label   string          `json:"label"`
 	Step    int             `json:"step"`
 	At      checkpoint.Time `json:"created_at"`
-	// The commit it is linked with; empty: none.
-	Commit name.OID `json:"commit"`
+	Commit  name.OID        `json:"commit"` // the commit it is linked with; empty: none
 }
 
 // The values of Action.
@@ -183,8 +175,7 @@ type importing struct {
 	def     *workflow.Definition
 	links   links
 	digests []string // digest of each document, by step
-	// limit is checkpoint.maxRecordSize in bytes.
-	limit int64
+	limit   int64    // checkpoint.maxRecordSize in bytes
 
 	// importMap and told are results of the last plan.
 	importMap *importMap

@@ -146,12 +146,9 @@ type importWriter struct {
 	*importing
 	v      store.View
 	change *store.Change
-	// beside are the blobs of in.Beside by name, which all documents share.
-	beside map[string]name.OID
-	// drawn are the ids that this import has used.
-	drawn map[name.ID]bool
-	// Index in the importMap of the current checkpoint; -1: none.
-	last int
+	beside map[string]name.OID // the blobs of in.Beside by name, which all documents share
+	drawn  map[name.ID]bool    // the ids that this import has used
+	last   int                 // index in the importMap of the current checkpoint; -1: none
 }
 
 // writeAll prepares the checkpoints in order, writes their objects in parallel, and then

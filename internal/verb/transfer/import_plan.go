@@ -18,14 +18,11 @@ import (
 
 // importMap is a session while an import adds to it.
 type importMap struct {
-	entries []importEntry // in the order of the journal
-	current int           // index in entries; -1: none
-	// digests maps a document's key to the digest of its newest version.
-	digests map[string]string
-	// Index of the newest entry with the key.
-	byKey map[string]int
-	// rollbacks are the rollbacks that the journal has already, by rollbackKey.
-	rollbacks map[string]bool
+	entries   []importEntry     // in the order of the journal
+	current   int               // index in entries; -1: none
+	digests   map[string]string // maps a document's key to the digest of its newest version
+	byKey     map[string]int    // index of the newest entry with the key
+	rollbacks map[string]bool   // the rollbacks that the journal has already, by rollbackKey
 }
 
 // importEntry is a checkpoint of the session. The id is empty until the checkpoint is

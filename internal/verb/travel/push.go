@@ -124,8 +124,7 @@ type pushRound struct {
 	landed map[name.Session]bool // sessions whose journal the remote has taken
 	lfs    remote.Endpoint       // where git-lfs sends the files that go with this push
 
-	// archives are the archive refs to send, see archiveToSend.
-	archives []remote.Update
+	archives []remote.Update       // the archive refs to send, see archiveToSend
 	archived map[name.Session]bool // sessions whose archive the remote has taken
 }
 

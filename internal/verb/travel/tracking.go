@@ -64,10 +64,8 @@ type memory struct {
 	// still to be sent. If an address is missing, no push to it has sent any of them yet.
 	Outside map[string][]lfs.Named `json:"outside,omitempty"`
 
-	// Keeps is true while the remote does not let pruned checkpoints be deleted.
-	Keeps bool `json:"keeps,omitempty"`
-	// Owed is how many pruned checkpoints the last push left there.
-	Owed int `json:"owed,omitempty"`
+	Keeps bool `json:"keeps,omitempty"` // true while the remote does not let pruned checkpoints be deleted
+	Owed  int  `json:"owed,omitempty"`  // how many pruned checkpoints the last push left there
 
 	file string // its name in the checkpoint directory
 }

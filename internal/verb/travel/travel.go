@@ -114,31 +114,24 @@ type transfer struct {
 	memory   memory
 	verb     string // of the lines to come: "push" or "fetch"
 
-	// alone is set once the remote turned out not to support atomic pushes.
-	alone bool
+	alone bool // set once the remote turned out not to support atomic pushes
 	// written maps a ref to the index of its line in answer.Lines, for the verb and the place at
 	// work.
 	written map[name.Ref]int
-	// checked caches the checkpoints that inspect has verified, by commit.
-	checked map[name.OID]arrival
-	// tips are the journals that the remote accepted. They become the tracking refs.
-	tips map[name.Session]name.OID
-	// skipped are checkpoints that were not fetched because they were dead in the journal here.
-	skipped []name.Ref
+	checked map[name.OID]arrival      // caches the checkpoints that inspect has verified, by commit
+	tips    map[name.Session]name.OID // the journals that the remote accepted. They become the tracking refs
+	skipped []name.Ref                // checkpoints that were not fetched because they were dead in the journal here
 	// again asks for another fetch: a concurrent gc deleted objects that this one had brought, or a
 	// skipped checkpoint is alive.
-	again bool
-	// ours caches the journals here, see journalHere.
-	ours map[name.Session]*Joined
-	// tracking maps each tracking ref (see trackingRef) to its value. here fills it in.
-	tracking map[name.Ref]name.OID
+	again    bool
+	ours     map[name.Session]*Joined   // caches the journals here, see journalHere
+	tracking map[name.Ref]name.OID      // maps each tracking ref (see trackingRef) to its value. here fills it in
 	said     map[string]bool            // warnings that were already printed
 	hasOld   bool                       // the remote has a session from before a rewrite, see leaveBegunAnew
 	owed     map[name.Session][]name.ID // pruned checkpoints that the last round left at the remote, see payOwed
 	noNotes  bool                       // the host refuses the notes, which is not a failure
 	hint     string                     // what helps with a ref that the remote refused
-	// unsent says what content outside git was not sent, see sendOutside.
-	unsent []string
+	unsent   []string                   // says what content outside git was not sent, see sendOutside
 }
 
 // run makes a transfer. It also returns what it did with an error.

@@ -12,27 +12,22 @@ import (
 // Claim says that a checkpoint added a line. By is author.Unknown where its own difference did, and who made that is
 // not known: then Because says why not.
 type Claim struct {
-	By         author.By    `json:"by"`
-	Session    name.Session `json:"session"`
-	Step       int          `json:"step"` // 0: it belongs to no step yet
-	Checkpoint name.ID      `json:"checkpoint"`
-	Agent      string       `json:"agent"`
-	Model      string       `json:"model"`
-	Prompt     string       `json:"prompt"`
-	// Since is when the checkpoint was made.
-	Since   checkpoint.Time `json:"since"`
-	Because string          `json:"because"`
-	// Message is that of the step: of a turn the words of its prompt.
-	Message string `json:"-"`
+	By         author.By       `json:"by"`
+	Session    name.Session    `json:"session"`
+	Step       int             `json:"step"` // 0: it belongs to no step yet
+	Checkpoint name.ID         `json:"checkpoint"`
+	Agent      string          `json:"agent"`
+	Model      string          `json:"model"`
+	Prompt     string          `json:"prompt"`
+	Since      checkpoint.Time `json:"since"` // when the checkpoint was made
+	Because    string          `json:"because"`
+	Message    string          `json:"-"` // that of the step: of a turn the words of its prompt
 	// Of is the step's own checkpoint, and Ref what people type for it.
-	Of  name.ID `json:"-"`
-	Ref string  `json:"-"`
-	// Entry is that of Checkpoint.
-	Entry *journal.Entry `json:"-"`
-	// Conversation is the agent's own id of it.
-	Conversation string `json:"-"`
-	// Files is how many files the step changed.
-	Files int `json:"-"`
+	Of           name.ID        `json:"-"`
+	Ref          string         `json:"-"`
+	Entry        *journal.Entry `json:"-"` // that of Checkpoint
+	Conversation string         `json:"-"` // the agent's own id of it
+	Files        int            `json:"-"` // how many files the step changed
 
 	from     name.Session // of whom it was taken over
 	rank     int          // 1: the session went on from the commit; 2: the commit names a checkpoint of it

@@ -28,22 +28,18 @@ type Step struct {
 
 // Commit is what is behind a commit.
 type Commit struct {
-	Commit name.OID `json:"commit"`
-	Counts Counts   `json:"lines"`
-	// Held are the steps that have lines of it of which nobody knows who made them.
-	Held  []Step `json:"held"`
-	Steps []Step `json:"steps"` // those that made something of it
-	// Unknown has the paths with lines of which nothing is known.
-	Unknown []checkpoint.Path `json:"unknown"`
-	// Says has what others say of it, which is no claim.
-	Says []provenance.Saying `json:"says,omitempty"`
+	Commit  name.OID            `json:"commit"`
+	Counts  Counts              `json:"lines"`
+	Held    []Step              `json:"held"`           // the steps that have lines of it of which nobody knows who made them
+	Steps   []Step              `json:"steps"`          // those that made something of it
+	Unknown []checkpoint.Path   `json:"unknown"`        // has the paths with lines of which nothing is known
+	Says    []provenance.Saying `json:"says,omitempty"` // has what others say of it, which is no claim
 
-	Subject   string            `json:"-"`
-	Committed time.Time         `json:"-"`
-	Outside   []checkpoint.Path `json:"-"` // paths with lines that no known tool made
-	Lines     []Line            `json:"-"` // the lines that it adds, without empty ones
-	// Renamed has the files that got another path and no other content: both paths.
-	Renamed [][2]checkpoint.Path `json:"-"`
+	Subject   string               `json:"-"`
+	Committed time.Time            `json:"-"`
+	Outside   []checkpoint.Path    `json:"-"` // paths with lines that no known tool made
+	Lines     []Line               `json:"-"` // the lines that it adds, without empty ones
+	Renamed   [][2]checkpoint.Path `json:"-"` // has the files that got another path and no other content: both paths
 }
 
 // Counts says how many lines have each answer.

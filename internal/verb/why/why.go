@@ -36,25 +36,22 @@ import (
 
 // Request asks about lines of a file.
 type Request struct {
-	File    string   // as typed, relative to the current directory
-	Lines   []string // ranges as for git blame -L; none: the whole file
-	Options []string // further options for git blame
-	Loose   bool     // white space does not count: Options has -w
-	Git     bool     // what git blame says counts: Options has -M or -C, or it ignores a commit
-	// Progress is called with a number of checkpoints that were read for the index; it may be nil.
-	Progress func(int)
+	File     string    // as typed, relative to the current directory
+	Lines    []string  // ranges as for git blame -L; none: the whole file
+	Options  []string  // further options for git blame
+	Loose    bool      // white space does not count: Options has -w
+	Git      bool      // what git blame says counts: Options has -M or -C, or it ignores a commit
+	Progress func(int) // called with a number of checkpoints that were read for the index; it may be nil
 }
 
 // Line is a line and what is behind it.
 type Line struct {
-	Path   string
-	Line   int
-	Text   string
-	Commit name.OID // empty: it is not committed
-	// Claims is empty where nothing is known. Several cannot be told apart.
-	Claims []Claim
-	// Because says why, where there is no claim.
-	Because string
+	Path    string
+	Line    int
+	Text    string
+	Commit  name.OID // empty: it is not committed
+	Claims  []Claim  // empty where nothing is known. Several cannot be told apart
+	Because string   // says why, where there is no claim
 	// Subject and Time are those of the commit.
 	Subject string
 	Time    checkpoint.Time

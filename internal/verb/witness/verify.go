@@ -18,13 +18,11 @@ type Compared struct {
 	Range   string `json:"range"`
 	Commits int    `json:"commits"` // with such a note
 	// Lines that both name: the same, or another; lines that one of both names.
-	Same  int `json:"same"`
-	Here  int `json:"only_here"`
-	There int `json:"only_there"`
-	// Differ are the lines with another name.
-	Differ []Difference `json:"differ"`
-	// Unread are the commits with a note that cannot be read.
-	Unread []name.OID `json:"unreadable"`
+	Same   int          `json:"same"`
+	Here   int          `json:"only_here"`
+	There  int          `json:"only_there"`
+	Differ []Difference `json:"differ"`     // the lines with another name
+	Unread []name.OID   `json:"unreadable"` // the commits with a note that cannot be read
 }
 
 // Difference is a line with two names.

@@ -76,13 +76,11 @@ type typedLine struct {
 	// node is the command, commands whether a subcommand of it may follow.
 	node     *kong.Node
 	commands bool
-	// flag is a flag whose value comes next.
-	flag *kong.Flag
+	flag     *kong.Flag // a flag whose value comes next
 	// count is the number of arguments, session the value of --session.
 	count   int
 	session string
-	// ended says that there was a "--".
-	ended bool
+	ended   bool // says that there was a "--"
 }
 
 // read takes in one word.
