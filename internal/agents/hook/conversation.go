@@ -68,9 +68,7 @@ type memory struct {
 }
 
 // file returns the path of a conversation's file. The id may be any text, so it is hashed.
-func (m *memory) file(id string) string {
-	return filepath.Join(m.dir, agent.MemoryOf(m.agent, id))
-}
+func (m *memory) file(id string) string { return filepath.Join(m.dir, agent.MemoryOf(m.agent, id)) }
 
 // open returns the conversation to which an event belongs: for a subagent that of its
 // parent. A file that is missing or damaged means a new conversation.

@@ -115,9 +115,7 @@ func CalledBy(e *journal.Entry) string {
 // CalledBy, else its number with an iteration, its label, its number with the end of its id, the beginning
 // of its commit's id, or its id. A discarded checkpoint has a number only at a terminal, and only if no live one has that
 // number.
-func NameTo(st *journal.State, e *journal.Entry) string {
-	return nameTo(st, e, CalledBy(e))
-}
+func NameTo(st *journal.State, e *journal.Entry) string { return nameTo(st, e, CalledBy(e)) }
 
 // NumberTo is NameTo that prefers the number of a step with a name to its label.
 func NumberTo(st *journal.State, e *journal.Entry) string { return nameTo(st, e, numberOf(e)) }

@@ -160,9 +160,7 @@ func isStrong(value []byte) bool {
 
 // isName reports whether a value is a name rather than a secret: in one case with separators,
 // or of something that holds a secret.
-func isName(value []byte) bool {
-	return digitsIn(value) < 3 && naming().Match(value)
-}
+func isName(value []byte) bool { return digitsIn(value) < 3 && naming().Match(value) }
 
 var naming = lazy.Pattern(`^[a-z]+(?:[._/:-][a-z]+)+$|^[A-Z]+(?:_[A-Z]+)+$|(?i:pass(?:word|wd|phrase)|secret|token|private|credential|api_?key)`)
 

@@ -140,9 +140,7 @@ func split(text []byte) (all []string) {
 var wordsOf = lazy.Pattern(`([0-9]+)|([A-Z]*?)([A-Z]?[a-z]+)|([A-Z]+)`)
 
 // endsWord and startsWord report whether a word of a name ends before a stem, and begins after it.
-func endsWord(before []byte) bool {
-	return len(before) == 0 || !isLetter(before[len(before)-1])
-}
+func endsWord(before []byte) bool { return len(before) == 0 || !isLetter(before[len(before)-1]) }
 
 func startsWord(after []byte, last byte) bool {
 	return len(after) == 0 || !isLetter(after[0]) || after[0] < 'a' && last >= 'a'

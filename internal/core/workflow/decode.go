@@ -152,6 +152,4 @@ func join(path, member string) string {
 
 // shorten cuts s to at most n bytes at a character boundary and appends an ellipsis if it cut
 // something.
-func shorten(s string, n int) string {
-	return name.Short(s, n)
-}
+func shorten(s string, n int) string { return name.Short(s, n) }

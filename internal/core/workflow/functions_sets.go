@@ -21,9 +21,7 @@ func asList(v any) ([]any, error) {
 
 // set indexes items by their identity, so that membership can be tested without comparing each
 // pair.
-func set(items []any) map[string]bool {
-	return gather.Set(items, identity)
-}
+func set(items []any) map[string]bool { return gather.Set(items, identity) }
 
 // in is the operator "in": it looks up an item in a list, or a member name in an object. Text is
 // compared directly, because computing an identity for each item of a long list is slow.
@@ -76,9 +74,7 @@ func missing(lists ...[]any) []any { return among(lists[0], lists[1], false) }
 
 func subset(lists ...[]any) bool { return len(missing(lists...)) == 0 }
 
-func same(lists ...[]any) bool {
-	return subset(lists[0], lists[1]) && subset(lists[1], lists[0])
-}
+func same(lists ...[]any) bool { return subset(lists[0], lists[1]) && subset(lists[1], lists[0]) }
 
 // duplicates returns the items that occur more than once in all the lists together.
 func duplicates(lists ...[]any) []any {
@@ -172,6 +168,4 @@ func compareNatural(a, b string) int {
 }
 
 // digits returns the number of leading digits of s.
-func digits(s string) int {
-	return len(s) - len(strings.TrimLeft(s, "0123456789"))
-}
+func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }

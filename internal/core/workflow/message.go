@@ -81,6 +81,4 @@ func plain(v any) any {
 }
 
 // listOf converts a list to one that expressions can use.
-func listOf[T any](from []T) []any {
-	return gather.List(from, func(item T) any { return item })
-}
+func listOf[T any](from []T) []any { return gather.List(from, func(item T) any { return item }) }

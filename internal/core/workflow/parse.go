@@ -11,16 +11,12 @@ import (
 // Parse reads a definition. A broken one gets a *DefinitionError that lists every problem with line
 // and member; source is the name of the text in these messages. Parse compiles all expressions,
 // templates and the schema, so that a definition that it accepts does not fail to compile later.
-func Parse(data []byte, source string) (*Definition, error) {
-	return parse(data, source, false)
-}
+func Parse(data []byte, source string) (*Definition, error) { return parse(data, source, false) }
 
 // Check is Parse for the author of a definition. It also refuses unknown names and missing
 // arguments inside the arguments of a function, which Parse takes for null, because definitions that
 // have them were accepted before.
-func Check(data []byte, source string) (*Definition, error) {
-	return parse(data, source, true)
-}
+func Check(data []byte, source string) (*Definition, error) { return parse(data, source, true) }
 
 func parse(data []byte, source string, strict bool) (*Definition, error) {
 	// Windows editors start a file with a byte order mark, which JSON does not allow.

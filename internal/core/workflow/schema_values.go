@@ -71,6 +71,4 @@ func (b *schemaBuilder) limit(value any, path string) *float64 {
 
 // sortedKeys returns the keys of a map in order. Everything that is reported or evaluated per key
 // goes through it, so that results do not depend on the random order of maps.
-func sortedKeys[V any](m map[string]V) []string {
-	return slices.Sorted(maps.Keys(m))
-}
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -96,6 +96,4 @@ func syntaxError(data []byte) error {
 }
 
 // clip shortens a string for an error message to limit bytes, since hostile names may be very long.
-func clip(s string, limit int) string {
-	return name.Short(s, limit)
-}
+func clip(s string, limit int) string { return name.Short(s, limit) }

@@ -47,9 +47,7 @@ func readProcess(text string) (pid int, born string) {
 
 // ProcessNote returns a note of this process for ProcessRuns: its number, a space, and its start
 // time.
-func ProcessNote() string {
-	return strconv.Itoa(os.Getpid()) + " " + bornAt(os.Getpid())
-}
+func ProcessNote() string { return strconv.Itoa(os.Getpid()) + " " + bornAt(os.Getpid()) }
 
 // alive reports whether the process of a note still runs. If the start time is not known on
 // either side, any process of that number counts.

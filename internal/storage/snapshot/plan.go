@@ -351,9 +351,7 @@ func untouchedPaths(p *Plan, nested []string) func(string) bool {
 }
 
 // content returns the blob of the bytes to write. git may still convert it unless it is NewRaw.
-func (o Op) content() name.OID {
-	return cmp.Or(o.NewRaw, o.New.OID)
-}
+func (o Op) content() name.OID { return cmp.Or(o.NewRaw, o.New.OID) }
 
 // permissions sets Perm for each file to write. The target's bits are used if they are known;
 // next the bits that the file has now, if they are usual or nothing is known about the target;

@@ -260,6 +260,4 @@ func checkIgnore(ctx context.Context, repo *git.Repo, in git.Cmd, paths []string
 }
 
 // setOf returns a set that has each of paths.
-func setOf(paths []string) map[string]bool {
-	return gather.SetOf(paths)
-}
+func setOf(paths []string) map[string]bool { return gather.SetOf(paths) }

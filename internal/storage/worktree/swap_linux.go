@@ -12,9 +12,7 @@ func (w *Files) Swap(from, p string) error { return w.rename2(from, p, unix.RENA
 
 // RenameNew renames the absolute path from to p, and fails with fs.ErrExist if p exists. It returns
 // ErrNoSwap as Swap does.
-func (w *Files) RenameNew(from, p string) error {
-	return w.rename2(from, p, unix.RENAME_NOREPLACE)
-}
+func (w *Files) RenameNew(from, p string) error { return w.rename2(from, p, unix.RENAME_NOREPLACE) }
 
 func (w *Files) rename2(from, p string, flags uint) error {
 	return w.in("rename", p, func(dir int, leaf string) error {

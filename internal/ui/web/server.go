@@ -82,9 +82,7 @@ func (s *Server) Listen(ctx context.Context, port int) (net.Listener, error) {
 
 // Address returns an address that lets a browser in once, and within ticketLife. Each call issues a
 // new one.
-func (s *Server) Address() string {
-	return "http://" + s.host + "/?t=" + s.tickets.issue(s.Now())
-}
+func (s *Server) Address() string { return "http://" + s.host + "/?t=" + s.tickets.issue(s.Now()) }
 
 // Serve answers requests until ctx ends or nobody has used the server for idleLife. It then waits,
 // for up to a minute, for requests that are being answered.

@@ -96,9 +96,7 @@ func isBlank(st *journal.State) bool {
 
 // workflowOf returns the name of the session's workflow. Sessions of the default workflow may have
 // no name in the journal.
-func workflowOf(st *journal.State) string {
-	return cmp.Or(st.Workflow, workflow.DefaultName)
-}
+func workflowOf(st *journal.State) string { return cmp.Or(st.Workflow, workflow.DefaultName) }
 
 // foundDocument is a document that a workflow recognised.
 type foundDocument struct {

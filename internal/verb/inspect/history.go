@@ -99,9 +99,7 @@ func mentions(ctx context.Context, s *checkpoint.Service, st *journal.State) (ma
 
 // OriginOf returns what was current before a rollback. An imported rollback may come from a
 // checkpoint that the other layout does not have any more: then it returns that one's name there.
-func OriginOf(e *journal.Event) name.ID {
-	return cmp.Or(e.From, name.ID(e.FromLabel))
-}
+func OriginOf(e *journal.Event) name.ID { return cmp.Or(e.From, name.ID(e.FromLabel)) }
 
 // LineOf converts an event to a line of `history`.
 func LineOf(e *journal.Event) HistoryLine {

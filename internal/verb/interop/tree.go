@@ -49,9 +49,7 @@ func (t *tree) wanted(p string) bool {
 }
 
 // leads reports whether a directory is part of the import or contains a part of it.
-func (t *tree) leads(dir string) bool {
-	return t.wanted(dir) || strings.HasPrefix(t.only, dir+"/")
-}
+func (t *tree) leads(dir string) bool { return t.wanted(dir) || strings.HasPrefix(t.only, dir+"/") }
 
 // list returns the entries of a directory, sorted by name. A directory that does not exist, or is a
 // file, is empty. Above the prefix it returns the one directory that leads there, so that a layout

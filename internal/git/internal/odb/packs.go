@@ -67,9 +67,7 @@ type listing struct {
 const unsure = 2 * time.Second
 
 // New returns the packs of object directories whose ids have hashLen bytes. Nothing is read yet.
-func New(dirs []string, hashLen int) *Packs {
-	return &Packs{dirs: dirs, hashLen: hashLen}
-}
+func New(dirs []string, hashLen int) *Packs { return &Packs{dirs: dirs, hashLen: hashLen} }
 
 // Place says where an object is: a pack and an offset in it.
 type Place struct {

@@ -8,9 +8,7 @@ import (
 
 // tryFlock locks an open file with flock and reports whether it succeeded. It does not wait. The
 // system releases the lock when this process ends, however it ends.
-func tryFlock(f *os.File) bool {
-	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil
-}
+func tryFlock(f *os.File) bool { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil }
 
 // localFileSystem reports whether a directory is on a local file system of a known kind. On a
 // network file system another machine might not see our flock, and hard links may not work.
