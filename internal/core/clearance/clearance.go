@@ -73,11 +73,9 @@ func (r *Report) Stopped() []Found {
 
 // Limits in bytes.
 const (
-	// Larger files are not scanned during a save, which has to be quick.
-	atSave   = 1 << 20
-	inMemory = 1 << 20 // larger content is streamed
-	// Larger binary content is reported as a gap.
-	binaryMax = 32 << 20
+	atSave    = 1 << 20  // larger files are not scanned during a save, which has to be quick
+	inMemory  = 1 << 20  // larger content is streamed
+	binaryMax = 32 << 20 // larger binary content is reported as a gap
 )
 
 // Scanner scans the objects of one repository.

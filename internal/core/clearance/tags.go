@@ -28,8 +28,7 @@ const (
 	holdsSecret     = "what looks like a secret"
 	holdsUnscanned  = "what was not scanned for secrets"
 	holdsCheckpoint = "a checkpoint below its own commit"
-	// NotMeant is the reason of a step that nobody meant to tag.
-	NotMeant = "a step that is not meant to have one"
+	NotMeant        = "a step that is not meant to have one" // the reason of a step that nobody meant to tag
 )
 
 // TagRule returns the rule for the tags of a repository: a function that says why a checkpoint commit has

@@ -44,8 +44,7 @@ type verdicts struct {
 const (
 	// maxSearches is how often the text is searched before all of it is indexed, which takes as long as a few searches.
 	maxSearches = 8
-	// maxVerdicts is the size of the file, in bytes, from which it is started again.
-	maxVerdicts = 16 << 20
+	maxVerdicts = 16 << 20 // the size of the file, in bytes, from which it is started again
 )
 
 // openVerdicts reads the verdicts of the same scanner with the same keys.

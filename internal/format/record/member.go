@@ -52,8 +52,7 @@ const (
 	// BroughtBack lists the paths whose content this program brought back from another checkpoint since the one before, or
 	// the agent's own rewind: it is nobody's change, and the lines have the makers that they had.
 	BroughtBack Member[[]Path] = "brought_back"
-	// Tagged is false if a milestone is not meant to have a tag. Without it, it may have one.
-	Tagged Member[bool] = "tagged"
+	Tagged      Member[bool]   = "tagged" // false if a milestone is not meant to have a tag. Without it, it may have one
 )
 
 // BaseHead is the only value of Base.
@@ -75,17 +74,15 @@ const (
 	DocumentBranch Member[string] = "document_branch"
 	// OperationHead is the other commit of an operation in progress, such as the one being merged.
 	OperationHead Member[name.OID] = "operation_head"
-	// StagedCut is true if the list Staged was cut.
-	StagedCut Member[bool] = "staged_truncated"
+	StagedCut     Member[bool]     = "staged_truncated" // true if the list Staged was cut
 )
 
 // Members of Snapshot.
 const (
 	// ModesKnown is true if a file that Modes does not list had the permissions that git would give
 	// it. Without this member, as in the records of early versions, they are not known.
-	ModesKnown Member[bool] = "modes_known"
-	// Ignored lists the paths that were captured although they were ignored.
-	Ignored Member[[]Path] = "ignored"
+	ModesKnown Member[bool]   = "modes_known"
+	Ignored    Member[[]Path] = "ignored" // lists the paths that were captured although they were ignored
 )
 
 // FilesUnknown is a member of Files: true if the list is empty because the checkpoint before could

@@ -27,8 +27,7 @@ const (
 	NoteTwice      Kind = "note_twice"
 	NoteUnreadable Kind = "note_unreadable"
 
-	// A tag names the wrong commit.
-	TagMoved Kind = "tag_moved"
+	TagMoved Kind = "tag_moved" // a tag names the wrong commit
 
 	// The blob checkpoint.json. RecordOther is a whole record that is not the one the journal
 	// names.

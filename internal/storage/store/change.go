@@ -94,10 +94,8 @@ type TagPolicy int
 
 // The values of TagPolicy.
 const (
-	// TagsDerived updates the tags whose newest checkpoint the change replaces.
-	TagsDerived TagPolicy = iota
-	// TagsRebuilt computes every tag of the session anew.
-	TagsRebuilt
+	TagsDerived TagPolicy = iota // updates the tags whose newest checkpoint the change replaces
+	TagsRebuilt                  // computes every tag of the session anew
 )
 
 // Result is what a transaction has written.

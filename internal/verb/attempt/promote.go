@@ -37,9 +37,8 @@ type MergeChoice int
 
 // The choices for such changes.
 const (
-	// The files of the attempt replace those here.
-	MergeNot   MergeChoice = iota
-	MergeClean             // merge, and refuse conflicts
+	MergeNot   MergeChoice = iota // the files of the attempt replace those here
+	MergeClean                    // merge, and refuse conflicts
 	// Merge, and write conflicts with markers.
 	MergeConflict
 )

@@ -16,10 +16,8 @@ import (
 // Names of the files of packing in the background. They are in <common dir>/checkpoint, which all
 // worktrees share.
 const (
-	// PackLock is held while one process packs.
-	PackLock = "autopack"
-	// PackFailed holds the error of the last packing if it failed; doctor reports it.
-	PackFailed = "autopack-failed"
+	PackLock   = "autopack"        // held while one process packs
+	PackFailed = "autopack-failed" // holds the error of the last packing if it failed; doctor reports it
 	// packAgain is how long to wait after a failure, because the next attempt would probably fail
 	// too.
 	packAgain = time.Hour
@@ -28,14 +26,12 @@ const (
 const (
 	// usualGCAuto is git's default of gc.auto: the number of loose objects at which it starts a
 	// gc.
-	usualGCAuto = 6700
-	// usualGCAutoPackLimit is git's default of gc.autoPackLimit, the same for packs.
-	usualGCAutoPackLimit = 50
+	usualGCAuto          = 6700
+	usualGCAutoPackLimit = 50 // git's default of gc.autoPackLimit, the same for packs
 	// Packing starts at gc.auto/objectsPart loose objects, or gc.autoPackLimit/objectsPart packs:
 	// well before the objects of checkpoints make git start a whole gc during a commit.
 	objectsPart = 2
-	// leastPacks is more than a geometric repack leaves, or packing would start after each create.
-	leastPacks = 16
+	leastPacks  = 16 // more than a geometric repack leaves, or packing would start after each create
 	// It also starts at gc.auto/refsPart loose refs of a session. That is a lower number, as git
 	// opens each loose ref whenever it lists refs.
 	refsPart = 8

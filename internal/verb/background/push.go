@@ -24,12 +24,10 @@ import (
 const (
 	// PushLock is held by a running push. A process that finds it taken creates PushAgain, which
 	// tells the one that runs to push once more at its end.
-	PushLock  = "autopush"
-	PushAgain = "autopush-again"
-	// PushRefused holds the reason if the last push sent nothing although it could have.
-	PushRefused = "autopush-refused"
-	// StaleAfter is the age from which a lock counts as left behind by a process that was killed.
-	StaleAfter = 10 * time.Minute
+	PushLock    = "autopush"
+	PushAgain   = "autopush-again"
+	PushRefused = "autopush-refused" // holds the reason if the last push sent nothing although it could have
+	StaleAfter  = 10 * time.Minute   // the age from which a lock counts as left behind by a process that was killed
 )
 
 // StartPush starts a push in the background after a create, if checkpoint.autoPush is on. It

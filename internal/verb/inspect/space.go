@@ -29,8 +29,7 @@ const (
 	// could not be measured in time.
 	spaceFresh = 600
 	spaceStale = 24 * 3600
-	// spaceLimit is how long somebody waits for the figure.
-	spaceLimit = 200 * time.Millisecond
+	spaceLimit = 200 * time.Millisecond // how long somebody waits for the figure
 )
 
 // spaceOf returns how much only checkpoints hold, of all sessions. The figure may be ten minutes

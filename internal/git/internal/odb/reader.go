@@ -245,12 +245,9 @@ func compressed(size int64) int64 { return size + size>>10 + spare }
 
 // Amounts to read from a pack, in bytes.
 const (
-	// guessed is how much compressed content is read at first.
-	guessed = 4 << 10
-	// spare is added for the header and the checksum of the stream.
-	spare = 64
-	// ahead is the most that is read at once while reads are sequential.
-	ahead = 128 << 10
+	guessed = 4 << 10   // how much compressed content is read at first
+	spare   = 64        // added for the header and the checksum of the stream
+	ahead   = 128 << 10 // the most that is read at once while reads are sequential
 )
 
 // bytes returns the bytes of a pack from offset on, at least least of them unless the entries end
