@@ -37,8 +37,6 @@ const (
 	keptYAML     = create.KeptYAML
 )
 
-func (crunch) containers() []string { return []string{crunchHome} }
-
 // read reads each issue's directory and the configuration file.
 func (l crunch) read(r *reading) {
 	for _, e := range r.names(crunchHome) {

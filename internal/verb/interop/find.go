@@ -39,7 +39,7 @@ func find(at string, formats []string) (map[string]place, error) {
 	}
 	found := map[string]place{}
 	for _, format := range formats {
-		for _, c := range layouts()[format].containers() {
+		for _, c := range containers(format) {
 			if isDirectory(filepath.Join(at, filepath.FromSlash(c))) {
 				found[format] = place{dir: at}
 			}
@@ -54,7 +54,7 @@ func find(at string, formats []string) (map[string]place, error) {
 		return found, nil
 	}
 	for _, format := range formats {
-		if p, ok := inside(at, layouts()[format].containers()); ok {
+		if p, ok := inside(at, containers(format)); ok {
 			found[format] = p
 		}
 	}
@@ -212,8 +212,8 @@ func IsDocument(file string) bool {
 	if err != nil {
 		return false
 	}
-	for _, l := range layouts() {
-		if _, ok := inside(file, l.containers()); ok {
+	for _, format := range Formats() {
+		if _, ok := inside(file, containers(format)); ok {
 			return true
 		}
 	}

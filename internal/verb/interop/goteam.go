@@ -40,15 +40,13 @@ const (
 	maxOutputNames = 100
 )
 
-func (goTeam) containers() []string { return []string{goTeamBare, goTeamHome} }
-
 // labelParts matches a label. The groups are the step and the rest, which has the step's name and
 // the iteration.
 var labelParts = lazy.Pattern(`^cp-(\d{1,9})(?:-(.*))?$`)
 
 // read reads every session in both directories.
 func (g goTeam) read(r *reading) {
-	for _, home := range g.containers() {
+	for _, home := range containers(GoTeam) {
 		for _, e := range r.names(home) {
 			dir := path.Join(home, e.Name())
 			// orchestrate keeps failed documents in checkpoints/failed, which is not a session

@@ -18,6 +18,7 @@ package interop
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -44,13 +45,17 @@ func Known(format string) bool { return slices.Contains(Formats(), format) }
 
 // layout is one of the five file formats.
 type layout interface {
-	// containers returns the directories, relative to the root of a project, in which the layout
-	// keeps its documents.
-	containers() []string
 	// read adds the sessions in the tree of r, and what is wrong with the documents, to r.
 	read(r *reading)
 	// write adds the files that represent a session to w.
 	write(a *transfer.Archive, w *rendering)
+}
+
+// containers returns the directories, relative to the root of a project, in which a layout keeps its documents.
+func containers(format string) []string {
+	return map[string][]string{
+		GoTeam: {goTeamBare, goTeamHome}, UltraCreate: {ultraHome, path.Dir(ultraDatabase)}, Orchestrate: {orchestrateHome}, Crunch: {crunchHome}, Pipeline: {pipelineHome},
+	}[format]
 }
 
 // layouts returns the implementations by name.

@@ -35,7 +35,7 @@ func MirrorPaths(format, at string) []string {
 	case format == UltraCreate:
 		return append(databaseFiles(ultraDatabase), ultraHome)
 	}
-	return layouts()[format].containers()
+	return containers(format)
 }
 
 // databaseFiles returns a database and the files that SQLite may create next to it.

@@ -25,8 +25,6 @@ const (
 	orchestrateFailed = "failed"
 )
 
-func (orchestrate) containers() []string { return []string{orchestrateHome} }
-
 // orchestrateID matches the id of a document, which ends in the time at which the workflow started.
 var orchestrateID = lazy.Pattern(`^[a-zA-Z].*_(\d{8}_\d{6})$`)
 

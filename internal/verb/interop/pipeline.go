@@ -18,8 +18,6 @@ type pipeline struct{}
 // pipelineHome is the directory of the documents.
 const pipelineHome = ".claude/skills/build-pipeline/checkpoints"
 
-func (pipeline) containers() []string { return []string{pipelineHome} }
-
 // pipelineID matches the id of a requirement, such as PRD-014.
 var pipelineID = lazy.Pattern(`^PRD-\d{3}$`)
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -33,8 +32,6 @@ const (
 	ultraDatabase = "data/projects.db"
 	keptRow       = "row.json"
 )
-
-func (ultraCreate) containers() []string { return []string{ultraHome, path.Dir(ultraDatabase)} }
 
 // ultraID matches the id of a checkpoint. The groups are its time and the number of its phase.
 var ultraID = lazy.Pattern(`^cp_(\d{8}_\d{6})_phase(\d+)`)
