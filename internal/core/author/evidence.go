@@ -111,18 +111,12 @@ func (j *evidence) claim(c Change) string {
 	return record.Unknown
 }
 
-// Reasons why it is not known who made something.
+// Reasons that others than Because give and ask for: of a path whose maker is not known, and of one that is a person's
+// beyond doubt.
 const (
-	NoHook    = "no hook before the tool"
-	LateHook  = "the hook before the tool gave up after 1 s"
 	TwoAtWork = "an agent was at work beside it"
-	Unseen    = "nothing was captured before it"
-	NotByEdit = "the file is not what the tool alone makes of it"
-	Between   = "it changed between tools, or after the last one of the turn"
+	InEditor  = "a person saved it in an editor"
 )
-
-// InEditor is the reason of a path that is a person's beyond doubt.
-const InEditor = "a person saved it in an editor"
 
 // Because says why paths are unknown, or a person's beyond doubt, by path: those of a difference with these claims.
 func (w *Work) Because(look Look, changes []Change, claims map[string]string) map[string]string {
@@ -139,17 +133,17 @@ func (w *Work) Because(look Look, changes []Change, claims map[string]string) ma
 			all[c.Path] = InEditor
 		case claims[c.Path] != record.Unknown:
 		case open(Missed):
-			all[c.Path] = LateHook
+			all[c.Path] = "the hook before the tool gave up after 1 s"
 		case open(blind):
-			all[c.Path] = NoHook
+			all[c.Path] = "no hook before the tool"
 		case len(j.others) > 0 || !j.alone:
 			all[c.Path] = TwoAtWork
 		case j.since < 0:
-			all[c.Path] = Unseen
+			all[c.Path] = "nothing was captured before it"
 		case edited:
-			all[c.Path] = NotByEdit
+			all[c.Path] = "the file is not what the tool alone makes of it"
 		default:
-			all[c.Path] = Between
+			all[c.Path] = "it changed between tools, or after the last one of the turn"
 		}
 	}
 	return all
