@@ -22,6 +22,7 @@ import (
 	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
@@ -29,19 +30,6 @@ import (
 	"git-checkpoint/internal/verb/connect"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
-)
-
-// Triggers of the checkpoints that hooks make. The workflow "agent" decides which are
-// milestones.
-const (
-	triggerPrompt     = journal.TriggerPrompt
-	triggerBefore     = journal.TriggerBefore
-	triggerTool       = journal.TriggerTool
-	triggerTurn       = journal.TriggerTurn
-	triggerInterrupt  = "user_interrupt"
-	triggerCompaction = "compaction"
-	triggerSubagent   = "subagent"
-	triggerEnd        = "session_end"
 )
 
 // handler handles one event of an agent in a worktree.
@@ -154,7 +142,7 @@ func (h *handler) leftOutWords() string {
 	return "git checkpoint: not in the checkpoints of this conversation, and not brought back by a rollback: " + strings.Join(paths, ", ")
 }
 
-// do handles the event by its kind.
+// do handles the event by its kind. Of the triggers of its checkpoints the workflow "agent" decides which are milestones.
 func (h *handler) do(ctx context.Context) (answer agent.Answer, err error) {
 	switch h.e.Kind {
 	case agent.KindSessionStart:
@@ -166,16 +154,16 @@ func (h *handler) do(ctx context.Context) (answer agent.Answer, err error) {
 	case agent.KindTool:
 		err = h.afterTool(ctx, h.tool)
 	case agent.KindInterrupt:
-		err = h.note(ctx, triggerInterrupt, with(record.Interrupted, h.c.Turn.Subject))
+		err = h.note(ctx, workflow.TriggerUserInterrupt, with(record.Interrupted, h.c.Turn.Subject))
 	case agent.KindCompaction:
-		err = h.note(ctx, triggerCompaction, "before the conversation was compacted")
+		err = h.note(ctx, "compaction", "before the conversation was compacted")
 	case agent.KindSubagentEnd:
-		err = h.note(ctx, triggerSubagent, "a subagent ended")
+		err = h.note(ctx, "subagent", "a subagent ended")
 	case agent.KindWorktreeCreate:
-		err = h.note(ctx, triggerBefore, "before a worktree was made")
+		err = h.note(ctx, journal.TriggerBefore, "before a worktree was made")
 	case agent.KindSessionEnd:
 		h.moment = h.betweenTurns()
-		err = h.note(ctx, triggerEnd, "the agent's session ended")
+		err = h.note(ctx, "session_end", "the agent's session ended")
 		h.endedTurn()
 		h.c.Removed = h.removed(ctx)
 		h.work.Workers[h.worker()].Ended = true
@@ -236,7 +224,7 @@ func (h *handler) prompted(ctx context.Context) (agent.Answer, error) {
 		subject = firstWords(h.redact(h.e.Prompt))
 	}
 	h.moment = h.betweenTurns()
-	_, tree, err := h.make(ctx, create.Request{Trigger: triggerPrompt, Message: with(record.BeforePrompt, subject)})
+	_, tree, err := h.make(ctx, create.Request{Trigger: journal.TriggerPrompt, Message: with(record.BeforePrompt, subject)})
 	h.beginTurn(subject)
 	if err != nil {
 		return answer, err
@@ -256,7 +244,7 @@ func with(message, subject string) string {
 
 // tool makes a checkpoint after a tool. If the turn had ended, the agent goes on with it.
 func (h *handler) tool(ctx context.Context) error {
-	made, _, err := h.make(ctx, create.Request{Trigger: triggerTool, Words: h.words(h.e.Use)})
+	made, _, err := h.make(ctx, create.Request{Trigger: journal.TriggerTool, Words: h.words(h.e.Use)})
 	h.c.Turn.Worked = h.c.Turn.Worked || made != nil
 	h.c.Turn.Open = h.c.Turn.Open || made != nil && h.c.Turn.Tree != ""
 	return err
@@ -267,7 +255,7 @@ func (h *handler) tool(ctx context.Context) error {
 func (h *handler) endTurn(ctx context.Context) error {
 	defer h.endedTurn()
 	if h.c.Turn.Tree == "" {
-		return h.note(ctx, triggerTool, "after a turn")
+		return h.note(ctx, journal.TriggerTool, "after a turn")
 	}
 	return h.closeTurn(ctx, h.e.Reply, "")
 }
@@ -284,7 +272,7 @@ func (h *handler) closeTurn(ctx context.Context, reply, mark string) error {
 		message = strings.TrimSpace(message + "\n\n" + p)
 	}
 	t := &h.c.Turn
-	request := create.Request{Trigger: triggerTurn, Message: message, Unless: cmp.Or(t.End, t.Tree), Since: t.Tree, Agent: h.by()}
+	request := create.Request{Trigger: journal.TriggerTurn, Message: message, Unless: cmp.Or(t.End, t.Tree), Since: t.Tree, Agent: h.by()}
 	if t.Worked {
 		request.Unless = noTree
 	}
@@ -295,7 +283,7 @@ func (h *handler) closeTurn(ctx context.Context, reply, mark string) error {
 		}
 		if e := st.Entry(t.Made); e == nil || !e.Live {
 			*t = turn{}
-			return h.note(ctx, triggerTool, "after a turn")
+			return h.note(ctx, journal.TriggerTool, "after a turn")
 		}
 		request.Step = t.Step
 	}

@@ -73,7 +73,7 @@ func (h *handler) make(ctx context.Context, request create.Request) (made *recor
 	if request.Agent == nil {
 		request.Agent = h.by()
 	}
-	request.Authors = h.authors(ctx, request.Trigger == triggerTurn)
+	request.Authors = h.authors(ctx, request.Trigger == journal.TriggerTurn)
 	began := time.Now()
 	detail, err := create.Checkpoint(ctx, h.s, request)
 	if err == nil {

@@ -13,6 +13,7 @@ import (
 
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/core/author"
+	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
@@ -146,7 +147,7 @@ func (h *handler) beforeTool(ctx context.Context) error {
 	var err error
 	if !h.tooLarge() {
 		h.moment = author.BeforeTool
-		err = h.note(ctx, triggerBefore, "before "+h.e.Use)
+		err = h.note(ctx, journal.TriggerBefore, "before "+h.e.Use)
 		window.Known = err == nil && h.saw
 		for _, sk := range h.leftOut {
 			if sk.Reason == snapshot.ReasonUnread {
