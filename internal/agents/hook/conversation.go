@@ -110,16 +110,12 @@ const forgetAfter = 30 * 24 * time.Hour
 // saveConversation saves a conversation. When a new one is saved, old ones are deleted.
 func (m *memory) saveConversation(c *conversation) error {
 	c.Last = m.now()
-	data, err := json.Marshal(c)
-	if err != nil {
-		return err
-	}
 	file := m.file(c.ID)
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		m.forget()
 	}
 	// It is readable by its owner only, because it contains words of prompts.
-	return wholefile.Bytes(file, 0o600, data)
+	return wholefile.Private(file, c)
 }
 
 // files returns the files that match a pattern. The directory is not part of the pattern: its name

@@ -422,11 +422,7 @@ func Load(gitDir string) *Work {
 // Save writes it, without what is too old. Only its owner may read it: it has words of prompts.
 func (w *Work) Save(gitDir string) error {
 	w.forget()
-	data, err := json.Marshal(w)
-	if err != nil {
-		return err
-	}
-	return wholefile.Bytes(file(gitDir), 0o600, data)
+	return wholefile.Private(file(gitDir), w)
 }
 
 // forget drops what is too old. Nothing is known any more about a session whose last sight is older

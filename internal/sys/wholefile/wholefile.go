@@ -3,6 +3,7 @@ package wholefile
 
 import (
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -45,6 +46,11 @@ func Write(name string, perm fs.FileMode, write func(io.Writer) error) (err erro
 		return err
 	}
 	return os.Rename(temp, name)
+}
+
+// Private writes a value as JSON to a file that only its owner may read, as Write does.
+func Private(name string, value any) error {
+	return Write(name, 0o600, func(to io.Writer) error { return json.NewEncoder(to).Encode(value) })
 }
 
 // Bytes writes a file with this content, as Write does.

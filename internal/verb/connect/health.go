@@ -50,11 +50,7 @@ func (h Health) Save(gitDir, name string) error {
 	if len(h) == 0 {
 		return remove(file)
 	}
-	data, err := json.Marshal(h)
-	if err != nil {
-		return err
-	}
-	return wholefile.Bytes(file, 0o600, data)
+	return wholefile.Private(file, h)
 }
 
 // remove removes a file that need not be there.

@@ -64,13 +64,7 @@ func newID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-func (p *Prepared) write() error {
-	data, err := json.Marshal(p)
-	if err != nil {
-		return err
-	}
-	return wholefile.Bytes(p.note, 0o600, data)
-}
+func (p *Prepared) write() error { return wholefile.Private(p.note, p) }
 
 // Note returns the name of the note, for At, and "" if nothing was prepared.
 func (p *Prepared) Note() string {
@@ -157,15 +151,11 @@ func (p *Prepared) remember(s *checkpoint.Service) error {
 		return nil
 	}
 	memory := map[string]any{"id": p.ID, "origin": p.Origin, "last": s.Now(), "talk": p.File}
-	data, err := json.Marshal(memory)
 	dir := filepath.Join(s.Repo.GitDir, "checkpoint", "agents")
-	if err == nil {
-		err = os.MkdirAll(dir, 0o777)
-	}
-	if err != nil {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	return wholefile.Bytes(filepath.Join(dir, agent.MemoryOf(p.Agent, p.ID)), 0o600, data)
+	return wholefile.Private(filepath.Join(dir, agent.MemoryOf(p.Agent, p.ID)), memory)
 }
 
 // Remove removes the conversation and its note, if one was prepared.
