@@ -199,7 +199,7 @@ func (s Step) Because(path record.Path) string {
 	case who.By != Unknown:
 		return ""
 	case who.BroughtBack:
-		return "it was brought back"
+		return "its file was brought back"
 	case who.Session != "":
 		return "session " + string(who.Session) + " made it, and its own checkpoints are gone"
 	case why != "":

@@ -116,28 +116,28 @@ func (r *reverting) elsewhere(ctx context.Context) string {
 		session, _, _ := strings.Cut(first, ":")
 		return session
 	}
-	var newest *journal.State
+	return strings.Join(r.meant(ctx)[:1], "")
+}
+
+// meant returns the sessions that --by means by their names, the newest first, and "" after them.
+func (r *reverting) meant(ctx context.Context) (sessions []string) {
 	all, _ := r.s.States(ctx, "") //nolint:errcheck // none then
-	for _, st := range all {
+	for _, st := range slices.SortedFunc(slices.Values(all), func(a, b *journal.State) int { return b.UpdatedAt.Compare(a.UpdatedAt) }) {
 		of, _, _ := strings.Cut(string(st.Session), "-")
-		if meant := string(st.Session) == r.req.By || st.Workflow == workflow.AgentName && of == r.req.By; meant && (newest == nil || st.UpdatedAt.After(newest.UpdatedAt)) {
-			newest = st
+		if string(st.Session) == r.req.By || st.Workflow == workflow.AgentName && of == r.req.By {
+			sessions = append(sessions, string(st.Session))
 		}
 	}
-	if newest == nil {
-		return ""
-	}
-	return string(newest.Session)
+	return append(sessions, "")
 }
 
 // plan makes the plan of the files, and refuses one that would change nothing.
 func (r *reverting) plan(ctx context.Context) (*Plan, error) {
-	what := "revert " + r.said.What
 	made, err := rollback.PreparePromotion(ctx, r.s, rollback.Promotion{
 		Into: r.into, Files: r.into, Merge: r.merge, Then: &r.request, Reverted: func() *rollback.Reverted { return r.done },
 	}, rollback.Request{
 		Mode: rollback.ModeAll, OverwriteIgnored: r.req.OverwriteIgnored, DryRun: r.req.DryRun,
-		Reason: clearance.Redacted(r.s, "reason", strings.TrimSpace(what+reasonAfter(r.req.Reason))),
+		Reason: clearance.Redacted(r.s, "reason", r.message()),
 	})
 	if err != nil {
 		return nil, err
@@ -161,12 +161,9 @@ func (r *reverting) plan(ctx context.Context) (*Plan, error) {
 	return p, nil
 }
 
-// reasonAfter returns the user's reason as it follows what is done.
-func reasonAfter(reason string) string {
-	if reason == "" {
-		return ""
-	}
-	return ": " + reason
+// message says what is done, and the user's reason.
+func (r *reverting) message() string {
+	return strings.TrimSuffix("revert "+r.said.What+": "+strings.TrimSpace(r.req.Reason), ": ")
 }
 
 // compose makes the request of the checkpoint on top: everything is as in the current one, but for the
@@ -176,9 +173,8 @@ func (r *reverting) compose(ctx context.Context) error {
 	if err != nil {
 		return checkpoint.DamagedError(r.into.Entry, err)
 	}
-	message := "revert " + r.said.What + reasonAfter(r.req.Reason)
 	r.request = create.Request{
-		Session: string(r.into.Session), Trigger: workflow.TriggerRevert, Message: message, Large: true, NoTag: true,
+		Session: string(r.into.Session), Trigger: workflow.TriggerRevert, Message: r.message(), Large: true, NoTag: true,
 	}
 	r.ignored = inspect.IgnoredOf(rec)
 	for _, p := range r.ignored { // they stay captured

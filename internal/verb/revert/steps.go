@@ -15,6 +15,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/verb/rollback"
 )
@@ -94,6 +95,10 @@ func (r *reverting) selected(ctx context.Context, worker *checkpoint.Found) ([]*
 		more, err := line(worker, nil)
 		if err != nil {
 			return nil, err
+		}
+		others := slices.DeleteFunc(r.meant(ctx), func(of string) bool { return of == string(worker.Session) || of == "" })
+		if len(others) > 0 {
+			r.s.Warn(fmt.Sprintf("only what %s did in %s; it also worked in %s: git checkpoint revert --by %s", r.req.By, worker.Session, render.Count(len(others), "other session", "other sessions"), others[0]))
 		}
 		chosen = more
 	}
