@@ -45,9 +45,9 @@ func (p *page) plannedRevert(r *rollback.Answer) {
 // takenBack names the steps whose work is taken back.
 func (p *page) takenBack(r *rollback.Answer) string {
 	steps := slices.DeleteFunc(slices.Clone(r.Steps), func(s rollback.RevertedStep) bool { return s.Spent })
-	return p.enumeration(slices.Compact(gather.List(steps, func(s rollback.RevertedStep) string {
+	return cmp.Or(p.enumeration(slices.Compact(gather.List(steps, func(s rollback.RevertedStep) string {
 		return s.Turn.String() + when(s.Session != r.Session, " of "+string(s.Session))
-	})))
+	}))), "what no checkpoint has yet")
 }
 
 // reverted writes a group of the files of a revert.
