@@ -142,8 +142,8 @@ func (f form) read(line, words string) (c command, ours bool) {
 		f.Text && colon && (blank || len(c.flags) > 0) && (f.Least == 0 || !unknownFlag().MatchString(c.words)))
 }
 
-// unknownFlag matches what looks like a flag, and is no reason that a person gives.
-var unknownFlag = lazy.Pattern(`^--?[A-Za-z]`)
+// unknownFlag matches what looks like a flag, or ends the flags before paths, and is no reason that a person gives.
+var unknownFlag = lazy.Pattern(`^(--?[A-Za-z]|--(\s|$))`)
 
 // args returns the arguments of the command line. An argument whose slot is empty is left out.
 func (c command) args() (args []string) {

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"git-checkpoint/internal/core/author"
@@ -155,8 +156,11 @@ func (c *draft) prepare(v store.View) error {
 	if entry := c.prev.entry; entry != nil {
 		r.Previous = entry.Checkpoint
 	}
+	branch := c.s.Repo.Head.Branch.Short()
 	if v.State != nil {
 		r.Topic = v.State.Topic
+	} else if own := name.SessionFromBranch(branch); strings.HasPrefix(string(c.session), string(own)) && strings.Count(string(own), "-") > strings.Count(branch, "-")+strings.Count(branch, "/") {
+		r.Topic = branch // the name has lost letters of it
 	}
 	if err := c.composeState(); err != nil {
 		return err

@@ -101,6 +101,9 @@ func fromTop(s *checkpoint.Service, key string) []string {
 		case strings.HasPrefix(spec, ":"):
 			out = append(out, spec)
 		default:
+			if below, err := filepath.Rel(s.Repo.WorkTree, spec); filepath.IsAbs(spec) && err == nil && filepath.IsLocal(below) {
+				spec = filepath.ToSlash(below) // git takes no such path after :(top)
+			}
 			out = append(out, ":(top)"+spec)
 		}
 	}

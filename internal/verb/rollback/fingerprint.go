@@ -67,8 +67,11 @@ func (r *Plan) Expect(ctx context.Context, digest string) error {
 		tree = digest[min(len(seen), len(digest)):]
 	}
 	was, _ := name.ParseOID(tree) //nolint:errcheck // then no file is named
-	if changed := r.Since(ctx, was); !same {
-		return checkpoint.Failure(checkpoint.KindRefused, "get the new plan with --dry-run --json", "%s%s; nothing was changed", PlanChanged, Some(changed))
+	if changed := Some(r.Since(ctx, was)); !same {
+		if r.cur != nil && was == r.cur.Tree {
+			changed = " (no file is another, but HEAD, what is staged, or the checkpoints)"
+		}
+		return checkpoint.Failure(checkpoint.KindRefused, "get the new plan with --dry-run --json", "%s%s; nothing was changed", PlanChanged, changed)
 	}
 	return nil
 }
