@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"compress/zlib"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
@@ -17,6 +16,8 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"github.com/klauspost/compress/zlib"
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git/internal/odb"
