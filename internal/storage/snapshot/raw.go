@@ -362,6 +362,11 @@ func (s *converter) mayConvert(private *privateIndex, files []candidate) bool {
 	return false
 }
 
+// HasAttributes reports whether git may have attributes for any of these files, or converts content by its settings.
+func (s *capturer) HasAttributes(paths []string) bool {
+	return s.mayConvert(nil, gather.List(paths, func(p string) candidate { return candidate{path: p} }))
+}
+
 // attributesFiles are the system-wide attributes files of the usual builds of git. Which one git
 // reads depends on how it was built.
 var attributesFiles = [...]string{"/etc/gitattributes", "/usr/etc/gitattributes", "/usr/local/etc/gitattributes", "/opt/homebrew/etc/gitattributes"}
