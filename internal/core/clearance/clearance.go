@@ -87,7 +87,8 @@ type Scanner struct {
 	allowed  map[string]string
 	expunged *Expunged
 	verdicts *verdicts
-	off      bool // look for expunged objects only
+	notes    *verdicts // has no objects
+	off      bool      // look for expunged objects only
 }
 
 // RuleExpunged is the rule of a finding that was expunged from this repository, whatever
@@ -110,8 +111,10 @@ func OpenScanner(ctx context.Context, s *checkpoint.Service) (*Scanner, error) {
 		return nil, err
 	}
 	// The tags of ten thousand steps, or a save and the tag of its step, read the file once.
-	shared, _ := s.Verdicts.LoadOrStore(d.verdicts.head, d.verdicts)
-	d.verdicts = shared.(*verdicts)
+	for _, v := range []**verdicts{&d.verdicts, &d.notes} {
+		shared, _ := s.Verdicts.LoadOrStore((*v).path+(*v).head, *v)
+		*v = shared.(*verdicts)
+	}
 	return d, nil
 }
 
@@ -147,7 +150,8 @@ func open(repo *git.Repo, allowed []string, keyFile, command string) (*Scanner, 
 		d.external = &external{command: command, patience: patience}
 		scanner = d.external.version()
 	}
-	d.verdicts = openVerdicts(filepath.Join(dir, "guard"), scanner, key, userKey)
+	d.verdicts, d.notes = openVerdicts(filepath.Join(dir, "guard"), scanner, key, userKey), openVerdicts(filepath.Join(dir, "guard-notes"), scanner, key, userKey)
+	d.verdicts.made = repo.Objects.Created
 	return d, nil
 }
 
@@ -265,8 +269,8 @@ func (sc *Scanner) Replace(content []byte, pick func(guard.Finding) (string, boo
 	return sc.rules.Replace(content, pick)
 }
 
-// Close saves the new verdicts.
-func (sc *Scanner) Close() error { return sc.verdicts.save() }
+// Close saves the new verdicts and notes.
+func (sc *Scanner) Close() error { return errors.Join(sc.verdicts.save(), sc.notes.save()) }
 
 // closeOrWarn saves them as far as it can: the others are computed again next time.
 func (sc *Scanner) closeOrWarn(s *checkpoint.Service) {

@@ -89,13 +89,13 @@ func secrets(ctx context.Context, s *checkpoint.Service, commit name.OID, got st
 	from, shallow := c.Parents[:len(c.Parents)-1], s.Repo.Commits.IsShallow()
 	var objects []met
 	clean := fmt.Sprint("below ", from, len(scanner.expunged.Objects), shallow)
-	if shallow || !scanner.verdicts.has(clean) {
+	if shallow || !scanner.notes.has(clean) {
 		held, err := heldByUser(ctx, s)
 		if err != nil {
 			return "", err
 		}
 		large := fmt.Sprintf("large below %x", sha256.Sum256(fmt.Append(nil, from, held)))
-		if scanner.verdicts.has(large) {
+		if scanner.notes.has(large) {
 			return holdsUnscanned, nil
 		}
 		var below bool
@@ -103,7 +103,7 @@ func secrets(ctx context.Context, s *checkpoint.Service, commit name.OID, got st
 			return holdsCheckpoint, err
 		}
 		if len(objects) > maxObjects { // the next step with the same HEAD need not count again
-			scanner.verdicts.isFirst(large)
+			scanner.notes.isFirst(large)
 			return holdsUnscanned, scanner.Close()
 		}
 	}
@@ -216,7 +216,7 @@ func marked(ctx context.Context, s *checkpoint.Service, scanner *Scanner, object
 		return "", err
 	}
 	if len(report.Found)+len(report.Gaps) == 0 {
-		scanner.verdicts.isFirst(clean)
+		scanner.notes.isFirst(clean)
 	}
 	scanner.closeOrWarn(s)
 	switch {

@@ -18,16 +18,17 @@ import (
 
 // verdicts stores the results in a text file. The first line names the scanner and the
 // keys; if either has changed, the file is started again. Each further line is an object id
-// with its guard.Result as JSON, "dir" with a directory that was warned about, or "below" with commits below
-// which nothing was found. The file is a cache and lines are only appended, so processes need no
+// with its guard.Result as JSON, or in a file of their own a note: "dir" with a directory that was warned about, or "below"
+// with commits below which nothing was found. The file is a cache and lines are only appended, so processes need no
 // lock: a lost or torn line costs another scan.
 //
-// After 10,000 saves the file has 4 MB, so it is read when an object is asked for that this process has not scanned
-// itself. The first few objects are searched for, and the lines are
+// After 10,000 saves the file has 4 MB, so it is read when an object is asked for that this process has neither scanned
+// nor made itself. The first few objects are searched for, and the lines are
 // indexed only when more are asked for.
 type verdicts struct {
 	path string
 	head string
+	made func(name.OID) bool // reports whether this process made an object, which nobody has scanned then
 
 	mu       sync.Mutex
 	read     bool              // the file
@@ -114,6 +115,9 @@ func (v *verdicts) of(oid name.OID) (guard.Result, bool) {
 	defer v.mu.Unlock()
 	if one, known := v.known[oid]; known {
 		return one, true
+	}
+	if v.made != nil && v.made(oid) {
+		return guard.Result{}, false
 	}
 	v.load()
 	if v.text == "" {

@@ -86,6 +86,14 @@ func TestVerdicts(t *testing.T) {
 			t.Error("the verdict of another scanner or key is used")
 		}
 	}
+	own := openVerdicts(file, "scanner", []byte("key"))
+	own.made = func(one name.OID) bool { return one == oid(0) }
+	if _, known := own.of(oid(0)); known || own.read {
+		t.Error("the file is searched for an object that this process made")
+	}
+	if _, known := own.of(oid(1)); !known {
+		t.Error("the file is not searched for another object")
+	}
 	if err := os.Truncate(file, maxVerdicts); err != nil {
 		t.Fatal(err)
 	}

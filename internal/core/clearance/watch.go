@@ -53,11 +53,11 @@ func (w *Watch) verdictOf(oid name.OID, content []byte) (v guard.Result, known b
 }
 
 // directories returns directories that projects usually ignore and this one captured. Each
-// is returned only once in the life of the file of verdicts.
+// is returned only once in the life of the file of notes.
 func (w *Watch) directories() []string {
 	var out []string
 	for dir := range w.dirs {
-		if w.scanner.verdicts.isFirst("dir " + dir) {
+		if w.scanner.notes.isFirst("dir " + dir) {
 			out = append(out, dir)
 		}
 	}

@@ -132,6 +132,9 @@ var rules = sync.OnceValue(func() *table {
 	return t
 })
 
+// Prepare builds the table in the background, for a command that may scan something soon.
+func Prepare() { go rules() }
+
 // index returns the index of the last rule with an ID.
 func (t *table) index(id string) int {
 	for i := len(t.rules) - 1; i >= 0; i-- {

@@ -15,6 +15,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/core/guard"
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
@@ -252,6 +253,7 @@ func requestFor(ctx context.Context, s *checkpoint.Service, req Request) (*reque
 	if err := checkRequest(req); err != nil {
 		return nil, err
 	}
+	guard.Prepare()
 	head, err := readHead(ctx, s)
 	if err != nil {
 		return nil, err
