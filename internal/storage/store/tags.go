@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
@@ -79,7 +80,7 @@ func keysOf(step int, iteration string) []tagKey {
 // ref in the way of a tag causes a warning, and the tag is left out.
 func (a *attempt) deriveTags(ctx context.Context) error {
 	d := &derivation{
-		attempt: a, private: map[name.OID]string{}, removed: gather.Set(a.removals, func(r Removal) name.ID { return r.ID }),
+		attempt: a, removed: gather.Set(a.removals, func(r Removal) name.ID { return r.ID }),
 		created: gather.Map(a.change.Create, func(c NewCheckpoint) (name.ID, name.OID) { return c.ID, c.Commit }),
 	}
 	// An archived checkpoint that had a ref is not new here.
@@ -114,7 +115,6 @@ type derivation struct {
 	below   map[name.Ref]name.Ref // refs below the name of a tag, where the file of the tag would be a directory
 	own     map[name.OID]bool     // commits of this session's checkpoints; see isOwn
 	blocked name.Ref              // a ref in the place of the directory of the tags
-	private map[name.OID]string   // what Store.Private said
 }
 
 // keys returns the tags to update, sorted: those whose newest checkpoint the change replaces, and
@@ -299,21 +299,36 @@ func (d *derivation) public(ctx context.Context, want name.OID) (name.OID, error
 	if want == "" || d.store.Private == nil {
 		return want, nil
 	}
-	why, known := d.private[want]
-	if !known {
-		var err error
-		if why, err = d.store.Private(ctx, want); err != nil {
-			return "", err
-		}
-		d.private[want] = why
+	if d.private[want] == nil {
+		d.private[want] = d.askPrivate(ctx, want)
 	}
-	if why == "" {
-		return want, nil
+	why, err := d.private[want]()
+	if err != nil || why == "" {
+		return want, err
 	}
 	if slices.ContainsFunc(d.change.Create, func(c NewCheckpoint) bool { return c.Commit == want }) {
 		d.result.Private = why
 	}
 	return "", nil
+}
+
+// askPrivate returns a function that asks Store.Private once.
+func (a *attempt) askPrivate(ctx context.Context, commit name.OID) func() (string, error) {
+	return sync.OnceValues(func() (string, error) { return a.store.Private(ctx, commit) })
+}
+
+// askAhead asks whether the tag of the new checkpoint would be private while the journal and the notes are written. The function
+// that it returns waits for the answer.
+func (a *attempt) askAhead(ctx context.Context) func() {
+	a.private = map[name.OID]func() (string, error){}
+	if len(a.change.Create) != 1 || a.store.Private == nil || a.store.Tagless {
+		return func() {}
+	}
+	commit := a.change.Create[0].Commit
+	ask := a.askPrivate(ctx, commit)
+	a.private[commit] = ask
+	go ask()                //nolint:errcheck // public asks again
+	return func() { ask() } //nolint:errcheck // likewise
 }
 
 // target returns the commit to which a tag has to point, or "" for no tag. It tries the candidates

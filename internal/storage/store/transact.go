@@ -149,10 +149,11 @@ type attempt struct {
 	written map[name.OID]object // objects that this attempt wrote, until verify has seen them
 	updates []git.Update        // in the order in which they must take effect
 
-	listed   map[name.Ref]name.OID // result of list; includes what the archive holds, as if it had refs
-	virtual  map[name.Ref]bool     // those of listed that are only in the archive
-	members  map[name.ID]name.OID  // content of the archive
-	removals []Removal             // Change.Remove without duplicates, and with the commits filled in
+	listed   map[name.Ref]name.OID               // result of list; includes what the archive holds, as if it had refs
+	virtual  map[name.Ref]bool                   // those of listed that are only in the archive
+	members  map[name.ID]name.OID                // content of the archive
+	private  map[name.OID]func() (string, error) // what Store.Private says of commits
+	removals []Removal                           // Change.Remove without duplicates, and with the commits filled in
 }
 
 // object is the content of a written object, in case it has to be written again.
@@ -190,6 +191,7 @@ func (a *attempt) run(ctx context.Context, build func(context.Context, View) (Ch
 		return err
 	}
 	a.written = map[name.OID]object{}
+	defer a.askAhead(ctx)()
 	if a.change.Branch != nil {
 		a.updates = append(a.updates, *a.change.Branch)
 	}
