@@ -17,13 +17,15 @@ func Each(n int, do func(int) error) error {
 	errs := make([]error, n)
 	var next atomic.Int64
 	var group sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		group.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				errs[i] = do(i)
-			}
-		})
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			errs[i] = do(i)
+		}
 	}
+	for range min(n, runtime.GOMAXPROCS(0)) - 1 {
+		group.Go(work)
+	}
+	work() // here, because it takes a while until another thread wakes up
 	group.Wait()
 	return errors.Join(errs...)
 }

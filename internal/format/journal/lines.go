@@ -26,11 +26,9 @@ func (l *Log) FoldAt(worktreeID string, former ...Former) *State {
 	var moved bool
 	s.fold.standing, moved = s.fold.lastMove(worktreeID, int32(len(s.fold.named)), nil)
 	for i := 0; i < len(former) && !moved; i++ {
-		tip := none
-		for at := range s.fold.named {
-			if l.oid(l.position(at)) == former[i].Tip {
-				tip = int32(at)
-			}
+		tip := int32(len(s.fold.named)) - 1 // from the end, where it mostly is
+		for tip >= 0 && l.oid(l.position(int(tip))) != former[i].Tip {
+			tip--
 		}
 		if tip >= 0 {
 			s.fold.standing, moved = s.fold.lastMove(former[i].ID, tip+1, s.fold.graph().ancestors(tip))
