@@ -24,7 +24,7 @@ type arrival struct {
 	renames     map[string]git.Change // by path: the removal of the file that it was
 	candidates  memo[name.Session, []candidate]
 	divergences memo[name.OID, divergence] // by HEAD of a checkpoint
-	halves      memo[name.Session, bool]   // see half
+	shares      *shares                    // see sharesOf
 	persons     memo[string, bool]         // see of
 }
 

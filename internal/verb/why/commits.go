@@ -54,6 +54,16 @@ func (h *commits) ancestors(ctx context.Context, of name.OID) map[name.OID]bool 
 	})
 }
 
+// leads reports whether a commit is the tip or one of its ancestors.
+func (h *commits) leads(ctx context.Context, oid, tip name.OID) bool {
+	t := h.trunk(ctx)
+	from, on := t.place[oid]
+	if to, too := t.place[tip]; on && too {
+		return from >= to
+	}
+	return h.ancestors(ctx, tip)[oid]
+}
+
 // unmet returns the commits that were not met before, and notes that they are now.
 func unmet(met map[name.OID]bool, commits []name.OID) (fresh []name.OID) {
 	for _, oid := range commits {

@@ -81,7 +81,7 @@ func (j judge) currentAt(ctx context.Context, of *session, all []moment, c *arri
 	}
 	for _, time := range times {
 		i := sort.Search(len(all), func(i int) bool { return all[i].least > time }) - 1
-		if i >= 0 && time > times[1] && all[i].point >= 0 && j.commits.ancestors(ctx, j.x.Checkpoints[all[i].point].Head)[c.OID] {
+		if i >= 0 && time > times[1] && all[i].point >= 0 && j.commits.leads(ctx, c.OID, j.x.Checkpoints[all[i].point].Head) {
 			continue // the session had the commit before
 		}
 		at = append(at, i)
@@ -127,30 +127,43 @@ func (j judge) sharesBranch(ctx context.Context, point int32, c *arrival) bool {
 		tip, _ := j.commits.s.Repo.Refs.Resolve(ctx, branch) //nolint:errcheck // the branch is gone
 		return tip
 	})
-	return tip != "" && (tip == c.OID || j.commits.ancestors(ctx, tip)[c.OID])
+	return tip != "" && j.commits.leads(ctx, c.OID, tip)
 }
 
 // half reports whether at least half of the lines that a commit adds are lines that sessions added, and a tenth of them
 // lines that this one did: it is a squash, made elsewhere.
 func (j judge) half(ctx context.Context, of *session, c *arrival) bool {
-	return c.halves.of(of.Name, func() bool {
-		if c.parent() != "" && j.commits.read(ctx, c.parent()) == nil {
-			return false // what it adds is not known
-		}
-		total, anybodys, own := 0, 0, 0
-		for _, change := range j.commits.changes(ctx, c) {
-			after, lines := j.files.read(ctx, change.New).text, j.files.newLines(ctx, change)
-			total += len(lines)
-			for _, i := range lines {
-				by := j.files.sessions(after, i)
-				if len(by) > 0 {
-					anybodys++
-				}
-				if by[j.x.sessionAt(of.From)] {
-					own++
-				}
+	s := j.sharesOf(ctx, c)
+	return s.total > 0 && 2*s.anybodys >= s.total && 10*s.of[j.x.sessionAt(of.From)] >= s.total
+}
+
+// shares counts the lines that a commit adds, those that sessions added anywhere, and those of each session.
+type shares struct {
+	total, anybodys int
+	of              map[int]int
+}
+
+func (j judge) sharesOf(ctx context.Context, c *arrival) *shares {
+	if c.shares != nil {
+		return c.shares
+	}
+	s := &shares{of: map[int]int{}}
+	c.shares = s
+	if c.parent() != "" && j.commits.read(ctx, c.parent()) == nil {
+		return s // what it adds is not known
+	}
+	for _, change := range j.commits.changes(ctx, c) {
+		after, lines := j.files.read(ctx, change.New).text, j.files.newLines(ctx, change)
+		s.total += len(lines)
+		for _, i := range lines {
+			by := j.files.sessions(after, i)
+			if len(by) > 0 {
+				s.anybodys++
+			}
+			for session := range by {
+				s.of[session]++
 			}
 		}
-		return total > 0 && 2*anybodys >= total && 10*own >= total
-	})
+	}
+	return s
 }

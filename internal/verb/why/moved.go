@@ -51,7 +51,7 @@ func (h *commits) source(ctx context.Context, l newLine) (in *git.Commit, path s
 func (h *commits) reverted(ctx context.Context, l newLine) (*git.Commit, int) {
 	for _, said := range strings.Split(l.by.Message, "This reverts commit ")[1:] {
 		oid := name.OID(said[:min(len(said), len(l.by.OID))])
-		if !h.ancestors(ctx, l.by.parent())[oid] {
+		if !h.leads(ctx, oid, l.by.parent()) {
 			continue
 		}
 		gone := h.of(ctx, oid)
