@@ -86,9 +86,7 @@ func (h *handler) handle(ctx context.Context) (agent.Answer, error) {
 }
 
 // isCommand reports whether the event is one of our commands, typed in the chat.
-func (h *handler) isCommand() bool {
-	return h.e.Kind == agent.KindPrompt && chat.IsCommand(h.e.Prompt)
-}
+func (h *handler) isCommand() bool { return h.e.Kind == agent.KindPrompt && chat.IsCommand(h.e.Prompt) }
 
 // remembering is handle with what earlier hooks remembered of the conversation.
 func (h *handler) remembering(ctx context.Context) (agent.Answer, error) {

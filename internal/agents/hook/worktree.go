@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/verb/attempt"
 	"git-checkpoint/internal/verb/connect"
 )
@@ -99,11 +101,7 @@ func atHead(ctx context.Context, s *checkpoint.Service, called string, problem e
 
 // removeWorktree removes a linked worktree of this repository. One that has what no checkpoint holds stays.
 func removeWorktree(ctx context.Context, s *checkpoint.Service, dir string) error {
-	known := false
-	for _, w := range s.Repo.Linked() {
-		known = known || w.Dir == dir
-	}
-	if !known {
+	if !slices.ContainsFunc(s.Repo.Linked(), func(w git.Linked) bool { return w.Dir == dir }) {
 		return checkpoint.Failure(checkpoint.KindRefused, "`git worktree list` shows them", "%q is no linked worktree of this repository, so nothing was removed", name.Clip(dir, name.Said))
 	}
 	plan, err := attempt.PrepareRemoval(ctx, s, dir)

@@ -88,7 +88,6 @@ func (e *UnreadableError) Error() string {
 	return fmt.Sprintf("%s cannot be edited: %v", e.Path, e.Err)
 }
 
-// Unwrap returns the cause.
 func (e *UnreadableError) Unwrap() error { return e.Err }
 
 // LinkError means that a settings file of a repository is behind a symbolic link. A commit may bring

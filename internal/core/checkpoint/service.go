@@ -356,9 +356,7 @@ func damageHint(err error) string {
 
 // Usage returns an error of KindUsage: the request itself is wrong. The hint says what to type
 // instead; "" for none.
-func Usage(hint, format string, args ...any) error {
-	return Failure(KindUsage, hint, format, args...)
-}
+func Usage(hint, format string, args ...any) error { return Failure(KindUsage, hint, format, args...) }
 
 // Failure returns an error of a kind. The hint says what to type or do next; "" for none.
 func Failure(kind Kind, hint, format string, args ...any) *Error {

@@ -273,9 +273,7 @@ func IsChosen(s *Service, session name.Session) bool {
 }
 
 // OwnsBranch reports whether a rollback of the session also moves its branch by default.
-func OwnsBranch(st *journal.State) bool {
-	return st.Started != nil && st.Started.Mode == ModeOwnBranch
-}
+func OwnsBranch(st *journal.State) bool { return st.Started != nil && st.Started.Mode == ModeOwnBranch }
 
 // RefuseBranch returns a usage error for the name of a new branch that git refuses, or, with a hint, that
 // exists.

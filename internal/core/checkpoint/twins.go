@@ -52,9 +52,7 @@ func byNumber(st *journal.State, ref string) *journal.Entry {
 }
 
 // byLabel finds the newest checkpoint with a label, unless its number is kept.
-func byLabel(st *journal.State, ref string) *journal.Entry {
-	return unlessKept(st, st.Labelled(ref))
-}
+func byLabel(st *journal.State, ref string) *journal.Entry { return unlessKept(st, st.Labelled(ref)) }
 
 // unlessKept returns e, but nil where its number stays with what this worktree made and left behind, as it was shown: what
 // came from another line since has it with the end of its id.

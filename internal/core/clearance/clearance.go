@@ -40,9 +40,7 @@ type Found struct {
 }
 
 // byPlace compares findings by path and line.
-func byPlace(a, b Found) int {
-	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
-}
+func byPlace(a, b Found) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line)) }
 
 // Gap is an object that was not scanned, or only in part.
 type Gap struct {

@@ -266,9 +266,7 @@ func (s *State) Events() []*Event {
 
 // Latest iterates over the events from the last one of the fold's order to the first. Each is parsed
 // when its turn comes, so to look at the last few does not cost more in a long session.
-func (s *State) Latest() iter.Seq[*Event] {
-	return s.latest(func(*Log, int32) bool { return true })
-}
+func (s *State) Latest() iter.Seq[*Event] { return s.latest(func(*Log, int32) bool { return true }) }
 
 // LatestBy is Latest for the events that a worktree wrote.
 func (s *State) LatestBy(worktreeID string) iter.Seq[*Event] {

@@ -119,9 +119,7 @@ func ParseBool(v string) (bool, error) {
 
 // Size returns the value of key as a number of bytes, or def if there is none or it is invalid. It
 // returns an error in the latter case.
-func (c *Config) Size(key string, def int64) (int64, error) {
-	return parsed(c, key, def, ParseSize)
-}
+func (c *Config) Size(key string, def int64) (int64, error) { return parsed(c, key, def, ParseSize) }
 
 // ParseSize parses a number with an optional suffix k, m, g or t, which are powers of 1024. Unlike
 // git it also accepts t, and "B" or "iB" after the suffix. The result is between -2^62 and 2^62.

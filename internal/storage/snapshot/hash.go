@@ -278,7 +278,6 @@ type LateError struct {
 
 func (e *LateError) Error() string { return fmt.Sprintf("read %q: %v", e.Path, e.Err) }
 
-// Unwrap returns the cause.
 func (e *LateError) Unwrap() error { return e.Err }
 
 // conversionIndex makes an index for conversions and returns its path; the caller must remove it. It

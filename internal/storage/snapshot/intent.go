@@ -53,7 +53,6 @@ type IntentError struct {
 
 func (e *IntentError) Error() string { return fmt.Sprintf("a rollback was cut off, and %v", e.Err) }
 
-// Unwrap returns the cause.
 func (e *IntentError) Unwrap() error { return e.Err }
 
 // ElsewhereError says that a rollback was cut off in another worktree that uses the same git

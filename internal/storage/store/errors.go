@@ -33,7 +33,6 @@ func (e *DamagedError) Error() string {
 	return fmt.Sprintf("the %s at %s is damaged: %v", e.What, e.OID.Short(), e.Err)
 }
 
-// Unwrap returns the cause.
 func (e *DamagedError) Unwrap() error { return e.Err }
 
 // TwinError refuses a new session whose name differs from an existing one in case only. On a

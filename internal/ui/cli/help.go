@@ -82,9 +82,7 @@ type ManCmd struct{}
 var manText string
 
 // Run prints the man page, made from the same grammar as the help.
-func (c *ManCmd) Run(app *App) error {
-	return usage.WriteManPage(app.Terminal.Out, app.model, manText)
-}
+func (c *ManCmd) Run(app *App) error { return usage.WriteManPage(app.Terminal.Out, app.model, manText) }
 
 // summary is what the help and the man page say about the program in one line.
 const summary = "Record where a multi-step job stands in a git repository, and take it back there."

@@ -276,9 +276,5 @@ func trusted(s *checkpoint.Service, trust agent.Trust, hooks []Hooked) *bool {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	is := true
-	for _, h := range hooks {
-		is = is && strings.Contains(string(data), h.File+":")
-	}
-	return &is
+	return new(!slices.ContainsFunc(hooks, func(h Hooked) bool { return !strings.Contains(string(data), h.File+":") }))
 }

@@ -197,9 +197,7 @@ func inner(at gjson.Result) gjson.Result {
 
 // rawList returns the items of a JSON list as text; it is never nil, so that it is encoded as [].
 func rawList(v gjson.Result) []json.RawMessage {
-	out := []json.RawMessage{}
-	out = append(out, gather.List(v.Array(), func(e gjson.Result) json.RawMessage { return json.RawMessage(e.Raw) })...)
-	return out
+	return gather.List(v.Array(), func(e gjson.Result) json.RawMessage { return json.RawMessage(e.Raw) })
 }
 
 // rollbacks returns the rollbacks that were made with this program. Imported ones are in the

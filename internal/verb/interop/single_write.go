@@ -197,9 +197,7 @@ func milestones(a *transfer.Archive) []json.RawMessage {
 		}
 	}
 	slices.Sort(steps)
-	out := []json.RawMessage{}
-	out = append(out, gather.List(steps, func(n int) json.RawMessage { return json.RawMessage(strconv.Itoa(n)) })...)
-	return out
+	return gather.List(steps, func(n int) json.RawMessage { return json.RawMessage(strconv.Itoa(n)) })
 }
 
 // write adds the document of a session.

@@ -145,9 +145,8 @@ func (u ultraCreate) compose(a *transfer.Archive, c *transfer.Archived, id, proj
 	for _, list := range []string{"completed_tasks", "pending_tasks", "failed_tasks"} {
 		s.missing(list, none)
 	}
-	files := []json.RawMessage{} // the created ones, which are the only ones that the layout lists
-	files = append(files, gather.List(create.FromPaths(r.Files.Created), func(p string) json.RawMessage { return objectOf("path", p).json() })...)
-	s.missing("files_created", files)
+	// The layout lists no other files.
+	s.missing("files_created", gather.List(create.FromPaths(r.Files.Created), func(p string) json.RawMessage { return objectOf("path", p).json() }))
 	s.missing("decisions", none)
 	worktrees := gather.List(r.Git.Worktrees, func(w record.Worktree) string { return string(w.Name) })
 	s.missing("git_state", objectOf("branch", branchIn(r), "commit", r.Git.Head, "worktrees", worktrees))

@@ -94,7 +94,6 @@ type CannotRunError struct {
 
 func (e *CannotRunError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the cause.
 func (e *CannotRunError) Unwrap() error { return e.Err }
 
 // running is a step in progress.
