@@ -67,16 +67,12 @@ func (r *Remote) lfsConfig(ctx context.Context) map[string]string {
 // nothing that is there already.
 func (r *Remote) PushLFS(ctx context.Context, to Endpoint, ids []string) error {
 	const maxIDs = 400 // how many ids one command line has
-	at, err := r.lfsAddress(ctx)
-	if err != nil {
-		return err
-	}
 	var config []string
 	if to.Key != "" { // .lfsconfig may change meanwhile
 		config = []string{"lfs.pushurl=" + to.URL}
 	}
 	for some := range slices.Chunk(ids, maxIDs) {
-		_, err := r.run(ctx, "push files of git-lfs to", git.Cmd{Args: append([]string{"lfs", "push", "--object-id", at}, some...), Config: config})
+		_, err := r.run(ctx, "push files of git-lfs to", git.Cmd{Args: append([]string{"lfs", "push", "--object-id", r.lfsAddress(to)}, some...), Config: config})
 		if err != nil {
 			return err
 		}
@@ -87,25 +83,16 @@ func (r *Remote) PushLFS(ctx context.Context, to Endpoint, ids []string) error {
 // lfsAddress returns what names the endpoint to git-lfs: the remote's name, or an address where a
 // push goes to several, unless the configuration gives the remote one endpoint. git-lfs takes a
 // directory as a URL only.
-func (r *Remote) lfsAddress(ctx context.Context) (string, error) {
-	for _, key := range []string{".lfspushurl", ".lfsurl"} {
-		if _, set := r.Repo.Config.Get("remote." + r.Name + key); set {
-			return r.Name, nil
-		}
+func (r *Remote) lfsAddress(to Endpoint) string {
+	if r.Configured() && r.Place == "" || strings.HasPrefix(to.Key, "remote.") {
+		return r.Name
 	}
-	if r.Configured() && r.Place == "" {
-		return r.Name, nil
-	}
-	at, err := r.PushURL(ctx)
-	if err != nil {
-		return "", err
-	}
-	dir := at
+	dir := to.URL
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(r.Repo.WorkTree, dir)
 	}
-	if info, err := os.Stat(dir); err == nil && info.IsDir() && !strings.Contains(at, "://") {
-		return "file://" + filepath.ToSlash(dir), nil
+	if info, err := os.Stat(dir); err == nil && info.IsDir() && !strings.Contains(to.URL, "://") {
+		return "file://" + filepath.ToSlash(dir)
 	}
-	return at, nil
+	return to.URL
 }
