@@ -47,11 +47,10 @@ func countHere(ctx context.Context, s *checkpoint.Service, a, b name.OID) ([]Fil
 	var specs []string
 	for _, c := range changes {
 		for _, e := range []git.Entry{c.Old, c.New} {
-			switch e.Mode {
-			case git.ModeFile, git.ModeExec:
+			switch {
+			case (e.Mode == git.ModeFile || e.Mode == git.ModeExec) && s.Repo.Objects.Batch().Has(e.OID): // git fetches what is not here
 				specs = append(specs, string(e.OID))
-			case 0:
-			default:
+			case e.Mode != 0:
 				return nil, errAskGit
 			}
 		}
