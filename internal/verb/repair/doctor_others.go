@@ -36,17 +36,18 @@ func lookAtWorktrees(ctx context.Context, s *checkpoint.Service) ([]Problem, err
 	if gone := linked.Gone(ctx, s); gone != "" {
 		found = append(found, Problem{Kind: "worktree_gone", Level: LevelInfo, Message: gone})
 	}
+	for _, w := range s.Repo.Linked() {
+		file := filepath.Join(w.Admin, "commondir")
+		if info, err := os.Stat(file); err == nil && info.Size() == 0 { // git fails over it, whatever it is asked about worktrees
+			repair := fix{done: "repaired", do: func(context.Context) error { return os.WriteFile(file, []byte("../..\n"), 0o666) }}
+			found = append(found, Problem{Kind: "worktree_unfinished", Level: LevelProblem, Object: w.Dir, Message: "`git worktree add` was killed, and git and checkpoints fail since", Hint: "--fix repairs it", fix: repair})
+		}
+	}
 	for _, n := range left {
-		a := Problem{Kind: "worktree_unfinished", Level: LevelProblem, Object: n.Dir}
-		// Only the bisect worktree can be removed without asking.
-		switch n.Kind {
-		case linked.KindFork:
-			a.Message = fmt.Sprintf("the fork %s was cut off, and its worktree is incomplete", n.Session)
-			a.Hint = fmt.Sprintf("`git checkpoint fork --remove %s` removes it", n.Session)
-		default:
-			a.Message = "a bisect was killed, and its scratch worktree is still there"
-			a.Hint = "--fix removes it; nothing of yours is in it"
-			a.fix = fix{done: "removed", do: func(ctx context.Context) error { return n.Clear(ctx, s) }}
+		a := Problem{Kind: "worktree_unfinished", Level: LevelProblem, Object: n.Dir, Message: "a bisect was killed, and its scratch worktree is still there", Hint: "--fix removes it; nothing of yours is in it"}
+		a.fix = fix{done: "removed", do: func(ctx context.Context) error { return n.Clear(ctx, s) }}
+		if n.Kind == linked.KindFork { // it is not removed without asking
+			a.Message, a.Hint, a.fix = fmt.Sprintf("the fork %s was cut off, and its worktree is incomplete", n.Session), fmt.Sprintf("`git checkpoint fork --remove %s` removes it", n.Session), fix{}
 		}
 		found = append(found, a)
 	}
@@ -183,7 +184,7 @@ const replaceRoot = "refs/replace/"
 
 // lookAtReplacements finds objects of checkpoints that plain git replaces. This program ignores
 // these refs, and they were made by somebody else, so it does not delete them.
-func lookAtReplacements(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
+func lookAtReplacements(ctx context.Context, s *checkpoint.Service) (out []Problem, err error) {
 	refs, err := s.Repo.Refs.List(ctx, replaceRoot)
 	if err != nil || len(refs) == 0 {
 		return nil, err
@@ -192,7 +193,6 @@ func lookAtReplacements(ctx context.Context, s *checkpoint.Service) ([]Problem, 
 		return name.OID(strings.TrimPrefix(string(r.Ref), replaceRoot)), r.OID
 	})
 	ours, err := replaced(ctx, s, with)
-	var out []Problem
 	for _, r := range refs {
 		oid := name.OID(strings.TrimPrefix(string(r.Ref), replaceRoot))
 		if what := ours[oid]; what != "" {
@@ -255,7 +255,6 @@ func lookAtRewritten(ctx context.Context, s *checkpoint.Service) ([]Problem, err
 	if err != nil {
 		return nil, err
 	}
-	trace := checkpoint.RewriteTrace(s.Repo)
 	var out []Problem
 	for _, st := range states {
 		count, err := s.CountRewritten(ctx, st)
@@ -269,7 +268,7 @@ func lookAtRewritten(ctx context.Context, s *checkpoint.Service) ([]Problem, err
 			})
 		}
 	}
-	if trace != "" {
+	if trace := checkpoint.RewriteTrace(s.Repo); trace != "" {
 		out = append(out, Problem{
 			Kind: "history_rewritten", Level: LevelInfo, Object: trace, Message: "a tool rewrote the history of this repository",
 			Hint: "docs/guard.md says what that means for checkpoints; `git checkpoint validate --all` shows whether they are whole",
