@@ -15,6 +15,7 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/worktree"
 	"git-checkpoint/internal/sys/gather"
+	"git-checkpoint/internal/sys/wholefile"
 )
 
 // putIndex builds the index that the target had, with stat data of the files as they are now, and
@@ -201,11 +202,7 @@ func (r *Restore) indexBack() error {
 		if r.intent.Index == nil {
 			return nil
 		}
-		err := os.Remove(r.worktree.repo.IndexPath)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return err
+		return wholefile.Remove(r.worktree.repo.IndexPath)
 	}
 	old, err := os.Stat(r.intent.OldIndex)
 	if err != nil {

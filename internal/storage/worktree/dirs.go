@@ -80,18 +80,15 @@ func (w *Files) Spelling(p string) string {
 	if err != nil || infoErr != nil || info == nil {
 		return found
 	}
-	other := ""
+	other := name
 	for _, e := range entries {
 		if e.Name() == name {
 			return found
 		}
 		like := strings.EqualFold(e.Name(), name) // the inode says nothing then: some file systems number each spelling
-		if is, err := w.Lstat(path.Join(dir, e.Name())); like || other == "" && err == nil && is != nil && os.SameFile(is, info) {
+		if is, err := w.Lstat(path.Join(dir, e.Name())); like || other == name && err == nil && is != nil && os.SameFile(is, info) {
 			other = e.Name()
 		}
-	}
-	if other == "" {
-		return found
 	}
 	return path.Join(dir, other)
 }

@@ -48,6 +48,14 @@ func Write(name string, perm fs.FileMode, write func(io.Writer) error) (err erro
 	return os.Rename(temp, name)
 }
 
+// Remove removes a file that need not be there.
+func Remove(name string) error {
+	if err := os.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
 // Private writes a value as JSON to a file that only its owner may read, as Write does.
 func Private(name string, value any) error {
 	return Write(name, 0o600, func(to io.Writer) error { return json.NewEncoder(to).Encode(value) })

@@ -336,7 +336,7 @@ func readReceipt(file string) (agent.Receipt, error) {
 // writeReceipt writes the receipt, or deletes the file if it is empty.
 func writeReceipt(file string, receipt agent.Receipt) error {
 	if len(receipt) == 0 {
-		return remove(file)
+		return wholefile.Remove(file)
 	}
 	data, err := json.MarshalIndent(receipt, "", "  ")
 	if err == nil {

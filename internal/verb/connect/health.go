@@ -2,8 +2,6 @@ package connect
 
 import (
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -48,17 +46,9 @@ func HealthOf(gitDir, name string) Health {
 func (h Health) Save(gitDir, name string) error {
 	file := healthFile(gitDir, name)
 	if len(h) == 0 {
-		return remove(file)
+		return wholefile.Remove(file)
 	}
 	return wholefile.Private(file, h)
-}
-
-// remove removes a file that need not be there.
-func remove(file string) error {
-	if err := os.Remove(file); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }
 
 // Kinds returns what fails, sorted.

@@ -13,6 +13,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/sys/lockfile"
+	"git-checkpoint/internal/sys/wholefile"
 )
 
 // TempPrefix is the beginning of the names of proof files in <common dir>/checkpoint. A proof
@@ -214,19 +215,11 @@ func (t *transaction) reset(l *refLock) bool {
 // is done.
 func (l *refLock) commit() error {
 	if l.content() == noLoose {
-		return removeLoose(l.ref)
+		return wholefile.Remove(l.ref) // one that is only in packed-refs has no file
 	}
 	err := os.Rename(l.path(), l.ref)
 	l.held = err != nil
 	return err
-}
-
-// removeLoose removes the loose file of a ref. A ref that is only in packed-refs has none.
-func removeLoose(ref string) error {
-	if err := os.Remove(ref); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }
 
 // decide renames the first proof. The rename is atomic, so every other process sees the transaction

@@ -7,6 +7,7 @@ import (
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/sys/lockfile"
+	"git-checkpoint/internal/sys/wholefile"
 )
 
 // Reclaim finishes the transactions of processes of ours that were killed, and reports whether
@@ -122,7 +123,7 @@ func (f Files) end(p proof, write bool) (bool, error) {
 		return true, os.Rename(ref+".lock", ref)
 	}
 	if write && string(data) == noLoose {
-		if err := removeLoose(ref); err != nil {
+		if err := wholefile.Remove(ref); err != nil {
 			return false, err
 		}
 	}
