@@ -253,7 +253,9 @@ func requestFor(ctx context.Context, s *checkpoint.Service, req Request) (*reque
 	if err := checkRequest(req); err != nil {
 		return nil, err
 	}
-	guard.Prepare()
+	if !req.SkipUnchanged { // else there is mostly nothing to scan
+		guard.Prepare()
+	}
 	head, err := readHead(ctx, s)
 	if err != nil {
 		return nil, err
