@@ -28,6 +28,7 @@ type fanOut struct {
 	held   map[string]bool          // the contents that a hook has captured, or that went with a worktree
 	agreed bool                     // to .worktreeinclude as it is
 	nr     int
+	cuts   int // how often a kill left what git fails over
 }
 
 // hook runs a hook in a directory, and kills it at some moment if that is asked for.
@@ -42,9 +43,27 @@ func (f *fanOut) beside(event, text string, do func()) (said string, code int) {
 		defer close(done)
 		said, code = hook()
 	}()
+	cuts := f.cuts
 	do()
 	<-done
+	if code != 0 && f.cuts > cuts { // of the other one, which git failed over here
+		said, code = f.hook(f.dir, event, text, false)
+	}
 	return said, code
+}
+
+// repair has doctor repair what git fails over, where it was killed while it made a worktree.
+func (f *fanOut) repair() {
+	files, err := filepath.Glob(filepath.Join(f.dir, ".git", "worktrees", "*", "commondir"))
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil && info.Size() == 0 {
+			f.cuts++
+			f.try("git-checkpoint", "doctor", "--fix")
+		}
+	}
+	if err != nil {
+		f.t.Fatal(err)
+	}
 }
 
 // ready draws when a hook is killed, and returns what runs it.
@@ -65,11 +84,13 @@ func (f *fanOut) ready(dir, event, text string, killed bool) func() (said string
 	return func() (said string, code int) {
 		began := time.Now()
 		said, code = f.shoot(after, syscall.SIGKILL, "sh", "-c", "cd '"+dir+"' && exec git-checkpoint hook claude "+event+" <'"+file+"' 2>'"+file+"-stderr'")
-		if !killed {
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			f.took[event] = time.Since(began)
+		if killed {
+			f.repair()
+			return said, code
 		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.took[event] = time.Since(began)
 		return said, code
 	}
 }
