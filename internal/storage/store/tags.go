@@ -317,17 +317,21 @@ func (a *attempt) askPrivate(ctx context.Context, commit name.OID) func() (strin
 	return sync.OnceValues(func() (string, error) { return a.store.Private(ctx, commit) })
 }
 
-// askAhead asks whether the tag of the new checkpoint would be private while the journal and the notes are written. The function
+// askAhead asks whether the tag of a new milestone would be private while the journal and the notes are written. The function
 // that it returns waits for the answer.
 func (a *attempt) askAhead(ctx context.Context) func() {
 	a.private = map[name.OID]func() (string, error){}
-	if len(a.change.Create) != 1 || a.store.Private == nil || a.store.Tagless {
+	isMilestone := func(e journal.Event) bool { return e.Milestone }
+	if len(a.change.Create) != 1 || !slices.ContainsFunc(a.change.Events, isMilestone) || a.store.Private == nil || a.store.Tagless {
 		return func() {}
 	}
 	commit := a.change.Create[0].Commit
 	ask := a.askPrivate(ctx, commit)
 	a.private[commit] = ask
-	go ask()                //nolint:errcheck // public asks again
+	go func() {
+		defer func() { _ = recover() }() // it panics again where public asks
+		ask()                            //nolint:errcheck // public asks again
+	}()
 	return func() { ask() } //nolint:errcheck // likewise
 }
 
