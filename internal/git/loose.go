@@ -28,7 +28,6 @@ import (
 // transaction.
 type looseDir struct {
 	dir, format string
-	level       int     // the zlib level
 	sync        bool    // fsync every object before the rename
 	syncPack    bool    // the same for packs
 	syncIndex   bool    // and for their indexes
@@ -38,13 +37,12 @@ type looseDir struct {
 
 	created sync.Map // the ids of objects that write had to write
 
-	mu       sync.Mutex   // protects the two below
-	deflater *zlib.Writer // shared, because making a new one costs as much as writing forty small objects
-	buffer   *bufio.Writer
+	mu       sync.Mutex // protects deflater
+	deflater deflater
 }
 
 func (o *Objects) newLooseDir() *looseDir {
-	d := &looseDir{dir: filepath.Join(o.at.CommonDir, "objects"), format: o.at.Format, level: compression(o.at.Config), sync: syncs(o.at.Config, "loose-object"), syncPack: syncs(o.at.Config, "pack"), syncIndex: syncs(o.at.Config, "pack-metadata"), shared: sharedMode(o.at.Config)}
+	d := &looseDir{dir: filepath.Join(o.at.CommonDir, "objects"), format: o.at.Format, deflater: deflater{level: compression(o.at.Config)}, sync: syncs(o.at.Config, "loose-object"), syncPack: syncs(o.at.Config, "pack"), syncIndex: syncs(o.at.Config, "pack-metadata"), shared: sharedMode(o.at.Config)}
 	if v := gitconfig.Getenv(o.at.env, objectDirectory); v != "" {
 		d.dir = v // inside the quarantine of a push
 	}
@@ -179,25 +177,10 @@ func (d *looseDir) tempPack(prefix string) (*os.File, error) {
 func (d *looseDir) deflate(f *os.File, typ string, data []byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.deflater == nil {
-		d.buffer = bufio.NewWriterSize(nil, 16<<10)
-		z, err := zlib.NewWriterLevel(d.buffer, d.level)
-		if err != nil {
-			return err
-		}
-		d.deflater = z
-	}
-	d.buffer.Reset(f)
-	d.deflater.Reset(d.buffer)
-	_, err := fmt.Fprintf(d.deflater, "%s %d\x00", typ, len(data))
+	d.deflater.out.Reset()
+	err := d.deflater.append(fmt.Appendf(nil, "%s %d\x00", typ, len(data)), data)
 	if err == nil {
-		_, err = d.deflater.Write(data)
-	}
-	if err == nil {
-		err = d.deflater.Close()
-	}
-	if err == nil {
-		err = d.buffer.Flush()
+		_, err = f.Write(d.deflater.out.Bytes())
 	}
 	return err
 }

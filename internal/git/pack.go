@@ -2,7 +2,6 @@ package git
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -69,7 +68,7 @@ type packWriter struct {
 	entries []packEntry
 	err     error // of an entry; checked when the pack is complete
 
-	lanes chan *packLane // the idle ones
+	lanes chan *deflater // the idle ones; the order of entries in a pack does not matter
 	busy  sync.WaitGroup
 }
 
@@ -80,37 +79,13 @@ type packEntry struct {
 	at  int64  // where they begin
 }
 
-// packLane compresses entries one at a time. Their order in a pack does not matter.
-type packLane struct {
-	entry   bytes.Buffer
-	deflate *zlib.Writer
-}
-
 func newPackWriter(o *Objects) *packWriter {
 	const packLanes = 2 // how many objects are compressed at a time
-	w := &packWriter{to: o, known: map[name.OID]*kept{}, lanes: make(chan *packLane, packLanes)}
+	w := &packWriter{to: o, known: map[name.OID]*kept{}, lanes: make(chan *deflater, packLanes)}
 	for range packLanes {
-		w.lanes <- &packLane{}
+		w.lanes <- &deflater{level: zlib.BestSpeed}
 	}
 	return w
-}
-
-// compress returns an object as an entry of a pack, which is valid until the next call.
-func (l *packLane) compress(code byte, data []byte) (entry []byte, err error) {
-	l.entry.Reset()
-	l.entry.Write(packHeader(code, len(data)))
-	if l.deflate == nil {
-		l.deflate, err = zlib.NewWriterLevel(&l.entry, zlib.BestSpeed)
-	} else {
-		l.deflate.Reset(&l.entry)
-	}
-	if err == nil {
-		_, err = l.deflate.Write(data)
-	}
-	if err == nil {
-		err = l.deflate.Close()
-	}
-	return l.entry.Bytes(), err
 }
 
 // kept is a tree or a commit, which may be read again before git has it.
@@ -150,8 +125,10 @@ func (w *packWriter) WriteObject(_ context.Context, typ string, data []byte) (na
 	lane := <-w.lanes
 	go func() {
 		defer w.busy.Done()
-		entry, err := lane.compress(byte(code), data)
-		w.add(oid, entry, err)
+		lane.out.Reset()
+		lane.out.Write(packHeader(byte(code), len(data)))
+		err := lane.append(data)
+		w.add(oid, lane.out.Bytes(), err)
 		w.lanes <- lane
 	}()
 	return oid, nil
