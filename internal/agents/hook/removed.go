@@ -13,6 +13,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/storage/worktree"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/connect"
 	"git-checkpoint/internal/verb/create"
@@ -55,15 +56,14 @@ func (h *handler) removed(ctx context.Context) string {
 	return words
 }
 
-// inPlaceOf returns the directory above a path whose place something else has now, which has to be named to bring back what
-// was in it; or the path.
-func (h *handler) inPlaceOf(file string) string {
-	for i := range file {
-		if info, err := os.Lstat(filepath.Join(h.s.Repo.WorkTree, filepath.FromSlash(file[:i]))); file[i] == '/' && err == nil && !info.IsDir() {
-			return file[:i]
+// inPlaceOf returns what has to be named to bring a path back: what stands in the place of a directory above it, or the path.
+func (h *handler) inPlaceOf(at string) string {
+	for dir := range worktree.Above(at) {
+		if info, err := os.Lstat(filepath.Join(h.s.Repo.WorkTree, filepath.FromSlash(dir))); err == nil && !info.IsDir() {
+			at = dir
 		}
 	}
-	return file
+	return at
 }
 
 // elsewhere reports whether what is gone since a checkpoint is on disk, in a branch that is not checked out here, or, of what was

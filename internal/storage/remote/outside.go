@@ -67,12 +67,12 @@ func (r *Remote) lfsConfig(ctx context.Context) map[string]string {
 // nothing that is there already.
 func (r *Remote) PushLFS(ctx context.Context, to Endpoint, ids []string) error {
 	const maxIDs = 400 // how many ids one command line has
-	var config []string
+	at, config := r.lfsAddress(to), []string(nil)
 	if to.Key != "" { // .lfsconfig may change meanwhile
 		config = []string{"lfs.pushurl=" + to.URL}
 	}
 	for some := range slices.Chunk(ids, maxIDs) {
-		_, err := r.run(ctx, "push files of git-lfs to", git.Cmd{Args: append([]string{"lfs", "push", "--object-id", r.lfsAddress(to)}, some...), Config: config})
+		_, err := r.run(ctx, "push files of git-lfs to", git.Cmd{Args: append([]string{"lfs", "push", "--object-id", at}, some...), Config: config})
 		if err != nil {
 			return err
 		}

@@ -87,18 +87,17 @@ func (f *specialFinder) asked(specs []string, dir string) (found []string) {
 
 // listForced is the part of ignored for what is asked for by name.
 func (s *chooser) listForced(ctx context.Context, private *privateIndex, rules Rules, nested []string) ([]string, error) {
-	fold := strings.Clone // a file that the index has under another spelling is captured there
-	if s.folds {
+	fold := func(p string) string { return p }
+	if s.folds { // a file that the index has under another spelling is captured there
 		fold = strings.ToLower
 	}
-	tracked := gather.Set(private.entries, func(e git.IndexEntry) string { return fold(e.Path) })
-	var out []string
-	for _, p := range rules.Force {
-		in := func(dir string) bool { return strings.HasPrefix(p, dir+"/") }
-		if !tracked[fold(p)] && !slices.ContainsFunc(nested, in) {
-			out = append(out, p)
-		}
+	untracked := gather.Set(rules.Force, fold)
+	for i := 0; i < len(private.entries) && len(untracked) > 0; i++ {
+		delete(untracked, fold(private.entries[i].Path))
 	}
+	out := gather.Those(rules.Force, func(p string) bool {
+		return untracked[fold(p)] && !slices.ContainsFunc(nested, func(dir string) bool { return strings.HasPrefix(p, dir+"/") })
+	})
 	if len(rules.IncludeIgnored) == 0 {
 		return s.files.WithoutGit(out), nil
 	}

@@ -116,10 +116,10 @@ func (r *reverting) elsewhere(ctx context.Context) string {
 		session, _, _ := strings.Cut(first, ":")
 		return session
 	}
-	return strings.Join(r.meant(ctx)[:1], "")
+	return append(r.meant(ctx), "")[0]
 }
 
-// meant returns the sessions that --by means by their names, the newest first, and "" after them.
+// meant returns the sessions that --by means by their names, the newest first.
 func (r *reverting) meant(ctx context.Context) (sessions []string) {
 	all, _ := r.s.States(ctx, "") //nolint:errcheck // none then
 	for _, st := range slices.SortedFunc(slices.Values(all), func(a, b *journal.State) int { return b.UpdatedAt.Compare(a.UpdatedAt) }) {
@@ -128,7 +128,7 @@ func (r *reverting) meant(ctx context.Context) (sessions []string) {
 			sessions = append(sessions, string(st.Session))
 		}
 	}
-	return append(sessions, "")
+	return sessions
 }
 
 // plan makes the plan of the files, and refuses one that would change nothing.

@@ -96,7 +96,7 @@ func (r *reverting) selected(ctx context.Context, worker *checkpoint.Found) ([]*
 		if err != nil {
 			return nil, err
 		}
-		others := slices.DeleteFunc(r.meant(ctx), func(of string) bool { return of == string(worker.Session) || of == "" })
+		others := slices.DeleteFunc(r.meant(ctx), func(of string) bool { return of == string(worker.Session) })
 		if len(others) > 0 {
 			r.s.Warn(fmt.Sprintf("only what %s did in %s; it also worked in %s: git checkpoint revert --by %s", r.req.By, worker.Session, render.Count(len(others), "other session", "other sessions"), others[0]))
 		}
