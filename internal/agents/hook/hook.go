@@ -242,7 +242,7 @@ func with(message, subject string) string {
 
 // tool makes a checkpoint after a tool. If the turn had ended, the agent goes on with it.
 func (h *handler) tool(ctx context.Context) error {
-	made, _, err := h.make(ctx, create.Request{Trigger: journal.TriggerTool, Words: h.words(h.e.Use)})
+	made, _, err := h.make(ctx, create.Request{Trigger: journal.TriggerTool, Callbacks: create.Callbacks{Words: h.words(h.e.Use)}})
 	h.c.Turn.Worked = h.c.Turn.Worked || made != nil
 	h.c.Turn.Open = h.c.Turn.Open || made != nil && h.c.Turn.Tree != ""
 	return err
@@ -270,7 +270,7 @@ func (h *handler) closeTurn(ctx context.Context, reply, mark string) error {
 		message = strings.TrimSpace(message + "\n\n" + p)
 	}
 	t := &h.c.Turn
-	request := create.Request{Trigger: journal.TriggerTurn, Message: message, Unless: cmp.Or(t.End, t.Tree), Since: t.Tree, Agent: h.by()}
+	request := create.Request{Trigger: journal.TriggerTurn, Message: message, Comparison: create.Comparison{Unless: cmp.Or(t.End, t.Tree), Since: t.Tree}, Agent: h.by()}
 	if t.Worked {
 		request.Unless = noTree
 	}
@@ -319,7 +319,7 @@ const noTree = name.OID("-")
 
 // note makes a checkpoint of what changed, for an event other than a turn's.
 func (h *handler) note(ctx context.Context, trigger, message string) error {
-	_, _, err := h.make(ctx, create.Request{Trigger: trigger, Words: h.words(message)})
+	_, _, err := h.make(ctx, create.Request{Trigger: trigger, Callbacks: create.Callbacks{Words: h.words(message)}})
 	return err
 }
 

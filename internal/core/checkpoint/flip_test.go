@@ -149,7 +149,7 @@ func (f *flipping) work() {
 			f.git(f.c.dir, "add", "file")
 		}
 		f.c.must(func(ctx context.Context, s *checkpoint.Service) error {
-			req := create.Request{Session: string(demo), Name: fmt.Sprintf("step %d", i), Message: fmt.Sprintf("message %d", i), Set: []create.Assign{{Path: "phase", Value: strconv.Itoa(i)}}}
+			req := create.Request{Session: string(demo), Message: fmt.Sprintf("message %d", i), Numbering: create.Numbering{Name: fmt.Sprintf("step %d", i)}, Edits: create.Edits{Set: []create.Assign{{Path: "phase", Value: strconv.Itoa(i)}}}}
 			if i%4 == 0 {
 				req.Outputs = []create.Output{{Name: "spec", File: "file"}}
 			}

@@ -26,7 +26,7 @@ func (w *world) create(step int) (name.ID, name.OID) {
 	w.Helper()
 	w.made++
 	w.Write("file", strconv.Itoa(w.made)+"\n")
-	made := w.Create(create.Request{Session: string(demo), Step: &step})
+	made := w.Create(create.Request{Session: string(demo), Numbering: create.Numbering{Step: &step}})
 	return made.Record.ID, made.Commit
 }
 

@@ -163,10 +163,10 @@ func unchanged(ctx context.Context, a *App, s *checkpoint.Service, same *create.
 // request turns the flags into a request. It reads the documents of --state and --patch.
 func (c *createFlags) request(ctx context.Context, app *App) (create.Request, error) {
 	r := create.Request{
-		Message: strings.Join(c.Message, "\n\n"), Session: c.Session, Workflow: c.Workflow, Step: c.Step, Name: c.Name, Iteration: c.Iteration,
-		Trigger: c.Trigger, Status: c.Status, Set: c.Set, Unset: c.Unset, Metrics: c.Metric,
-		Error: c.Error, IncludeIgnored: c.IncludeIgnored, Exclude: c.Exclude, DryRun: c.DryRun,
-		Tag: c.Tag, NoTag: c.NoTag, Pinned: c.Pin, SkipUnchanged: c.SkipUnchanged, Large: c.Large,
+		Message: strings.Join(c.Message, "\n\n"), Session: c.Session, Workflow: c.Workflow, Trigger: c.Trigger,
+		Numbering: create.Numbering{Step: c.Step, Name: c.Name, Iteration: c.Iteration}, Tag: c.Tag, NoTag: c.NoTag, Pinned: c.Pin, DryRun: c.DryRun,
+		Edits: create.Edits{Status: c.Status, Set: c.Set, Unset: c.Unset, Metrics: c.Metric, Error: c.Error}, Comparison: create.Comparison{SkipUnchanged: c.SkipUnchanged},
+		Selection: create.Selection{IncludeIgnored: c.IncludeIgnored, Exclude: c.Exclude, Large: c.Large},
 	}
 	for _, o := range c.Output {
 		r.Outputs = append(r.Outputs, create.Output{Name: o.Path, File: o.Value})

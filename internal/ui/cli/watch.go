@@ -76,7 +76,7 @@ func (c *WatchCmd) Run(ctx context.Context, app *App) error {
 // save makes a checkpoint, unless nothing changed, and counts it in made.
 func (c *WatchCmd) save(ctx context.Context, app *App, made *int) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		request := create.Request{Session: c.Session, Trigger: "watch", SkipUnchanged: true, Automatic: true}
+		request := create.Request{Session: c.Session, Trigger: "watch", Selection: create.Selection{Automatic: true}, Comparison: create.Comparison{SkipUnchanged: true}}
 		amount := app.measuring(ctx, s, &request)
 		detail, err := create.Checkpoint(ctx, s, request)
 		if checkpoint.KindOf(err) == checkpoint.KindNothing {

@@ -42,7 +42,7 @@ func prepareJoin(ctx context.Context, s *checkpoint.Service, from *checkpoint.Fo
 		return nil, checkpoint.DamagedError(from.Entry, err)
 	}
 	called := checkpoint.NameTo(st, from.Entry)
-	p := &Promotion{request: create.Request{Session: string(from.Session), Trigger: workflow.TriggerPromote, Large: true, Message: cmp.Or(req.Message, rec.Message)}}
+	p := &Promotion{request: create.Request{Session: string(from.Session), Trigger: workflow.TriggerPromote, Selection: create.Selection{Large: true}, Message: cmp.Or(req.Message, rec.Message)}}
 	if len(req.Paths) == 0 {
 		p.request.Joins = from.Entry.Checkpoint
 	}

@@ -202,8 +202,8 @@ func (r *Removal) Refusal() error {
 // saveRequest is the request for a checkpoint of everything that the newest one does not have.
 func (r *Removal) saveRequest() create.Request {
 	return create.Request{
-		Session: string(r.Attempt.Session), Trigger: workflow.TriggerRun, NoTag: true, SkipUnchanged: true,
-		Message: "before its worktree was removed", Large: true,
+		Session: string(r.Attempt.Session), Trigger: workflow.TriggerRun, NoTag: true,
+		Message: "before its worktree was removed", Comparison: create.Comparison{SkipUnchanged: true}, Selection: create.Selection{Large: true},
 	}
 }
 

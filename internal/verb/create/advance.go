@@ -82,14 +82,14 @@ func (c *draft) composeState() error {
 	if prev.record != nil {
 		r.State, r.Status = prev.record.State, prev.record.Status
 	}
-	if from := c.req.promote; from != nil {
+	if from := c.req.Promote; from != nil {
 		r.State, r.Status = from.State, from.Status
 	}
 	if c.handed() {
 		r.State, r.Status = c.document.State, ""
 	}
-	if c.req.edited != nil {
-		r.State = c.req.edited
+	if c.req.Edited != nil {
+		r.State = c.req.Edited
 	}
 	before := r.State
 	var err error
@@ -166,7 +166,7 @@ func (c *draft) placeSaid() error {
 // number of its issue, or what all documents of its job share: each session holds the documents of one
 // owner. A document that names no owner went to the session of what it is after the edit.
 func (c *draft) keepOwner(before json.RawMessage) error {
-	if len(c.req.Set)+len(c.req.Patch)+len(c.req.edited) == 0 {
+	if len(c.req.Set)+len(c.req.Patch)+len(c.req.Edited) == 0 {
 		return nil
 	}
 	was, now := c.def.SessionOf(workflow.Accepted{State: before}), c.def.SessionOf(workflow.Accepted{State: c.record.State})

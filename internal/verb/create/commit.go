@@ -52,7 +52,7 @@ type stepCommit struct {
 // planCommit writes the commit of the step as an object, if the create is to make one.
 // With an error it returns the draft that was refused, which may be nil.
 func (c *captured) planCommit(ctx context.Context, definition definition) (*draft, error) {
-	if c.safety || c.req.fork != nil || c.req.tree != "" || !c.def.CommitsSteps() || c.head == "" {
+	if c.safety || c.req.Fork != nil || c.req.tree != "" || !c.def.CommitsSteps() || c.head == "" {
 		return nil, nil
 	}
 	v, err := c.view(ctx)

@@ -38,7 +38,7 @@ type base struct {
 
 // previous reads the current checkpoint. State and outputs of the new one start from it.
 func (c *captured) previous(ctx context.Context, v store.View) (b base, err error) {
-	if c.req.fork != nil {
+	if c.req.Fork != nil {
 		return c.forked(ctx, v)
 	}
 	if v.State != nil {
@@ -104,7 +104,7 @@ func (c *draft) compose(ctx context.Context, v store.View) error {
 	if err := c.prepare(v); err != nil {
 		return err
 	}
-	if !c.safety && c.req.fork == nil {
+	if !c.safety && c.req.Fork == nil {
 		if err := c.check(ctx, v); err != nil {
 			return err
 		}
@@ -169,7 +169,7 @@ func (c *draft) prepare(v store.View) error {
 	case c.safety:
 		c.numberSafety(v)
 		return nil
-	case c.req.fork != nil:
+	case c.req.Fork != nil:
 		c.placeAsForked()
 		return nil
 	}
@@ -183,8 +183,8 @@ func (c *draft) prepare(v store.View) error {
 // removes those to drop and adds the new ones.
 func (c *draft) composeOutputs() {
 	from := c.prev.record
-	if c.req.promote != nil {
-		from = c.req.promote
+	if c.req.Promote != nil {
+		from = c.req.Promote
 	}
 	if from != nil {
 		maps.Copy(c.record.Outputs, from.Outputs)
@@ -323,7 +323,7 @@ func (c *draft) composeAuthors(changes []git.Change) error {
 		c.req.Authors(&a, c.record.Previous, changes)
 		return c.record.SetAgent(a)
 	}
-	if c.req.tree != "" || c.req.fork != nil || c.req.promote != nil || c.req.Trigger == workflow.TriggerRevert {
+	if c.req.tree != "" || c.req.Fork != nil || c.req.Promote != nil || c.req.Trigger == workflow.TriggerRevert {
 		return nil // the files are others' work
 	}
 	var since time.Time

@@ -9,8 +9,8 @@ import (
 
 // define selects the workflow and checks that its trigger is switched on.
 func (c *request) define(ctx context.Context) (*workflow.Definition, error) {
-	if c.req.fork != nil { // the checkpoint that is copied has passed all rules
-		return c.s.DefinitionFor(ctx, c.req.fork.From.State)
+	if c.req.Fork != nil { // the checkpoint that is copied has passed all rules
+		return c.s.DefinitionFor(ctx, c.req.Fork.From.State)
 	}
 	var def *workflow.Definition
 	var err error

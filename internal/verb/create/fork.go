@@ -26,32 +26,32 @@ func (c *captured) forked(ctx context.Context, v store.View) (base, error) {
 	if v.State != nil {
 		return base{}, checkpoint.Usage("choose another name with --session-name", "session %q already exists", c.session)
 	}
-	got, err := c.s.ReadStored(ctx, c.req.fork.From.Entry)
+	got, err := c.s.ReadStored(ctx, c.req.Fork.From.Entry)
 	if err != nil {
-		return base{}, checkpoint.DamagedError(c.req.fork.From.Entry, err)
+		return base{}, checkpoint.DamagedError(c.req.Fork.From.Entry, err)
 	}
-	return base{record: checkpoint.DescribedBy(c.req.fork.From.Entry, got.Record), tree: got.Record.Snapshot.Tree, commit: got.Commit}, nil
+	return base{record: checkpoint.DescribedBy(c.req.Fork.From.Entry, got.Record), tree: got.Record.Snapshot.Tree, commit: got.Commit}, nil
 }
 
 // placeAsForked copies step, label and the other names of the checkpoint.
 func (c *draft) placeAsForked() {
 	r, f := c.record, c.prev.record
 	r.Step, r.StepName, r.Iteration, r.Milestone, r.Label = f.Step, f.StepName, f.Iteration, f.Milestone, f.Label
-	r.Trigger, r.Message, r.Error, r.Topic = f.Trigger, f.Message, f.Error, c.req.fork.From.State.Topic
+	r.Trigger, r.Message, r.Error, r.Topic = f.Trigger, f.Message, f.Error, c.req.Fork.From.State.Topic
 }
 
 // forking completes the events that start an attempt. The start event says where the attempt came
 // from. A skip event for each step that was done or skipped before keeps a workflow that checks the
 // order of steps from asking for them again.
 func (c *draft) forking(start journal.Event) []journal.Event {
-	from := c.req.fork.From
+	from := c.req.Fork.From
 	start.Topic = from.State.Topic
 	start.Extra = []journal.Trailer{
 		{Key: checkpoint.TrailerForkSession, Value: string(from.Session)},
 		{Key: checkpoint.TrailerForkCheckpoint, Value: string(from.Entry.Checkpoint)},
 	}
-	if c.req.fork.Name != "" {
-		start.Extra = append(start.Extra, journal.Trailer{Key: checkpoint.TrailerForkName, Value: c.req.fork.Name})
+	if c.req.Fork.Name != "" {
+		start.Extra = append(start.Extra, journal.Trailer{Key: checkpoint.TrailerForkName, Value: c.req.Fork.Name})
 	}
 	// known holds the steps that need no skip event: the step of the copied checkpoint is done
 	// here.
@@ -80,7 +80,7 @@ func (c *draft) forking(start journal.Event) []journal.Event {
 func (c *draft) starting() []journal.Event {
 	start := c.eventOf(journal.KindStart)
 	start.Workflow, start.Topic, start.Branch = c.def.Name, c.record.Topic, string(c.s.Repo.Head.Branch)
-	if c.req.fork == nil {
+	if c.req.Fork == nil {
 		return []journal.Event{start}
 	}
 	return c.forking(start)

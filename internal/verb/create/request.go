@@ -1,7 +1,6 @@
 package create
 
 import (
-	"encoding/json"
 	"strings"
 	"unicode"
 
@@ -49,64 +48,87 @@ type Output struct {
 	Data       []byte // the content, instead of a file
 }
 
-// Request is the input of Checkpoint. A zero value means that the option was not given.
+// Request is the input of Checkpoint. A zero value means that the option was not given. A create that is made later is
+// stored as JSON, which has the members of the groups beside the others: their names are a contract with earlier versions.
 type Request struct {
-	Message        string // the user's text, at most 1 MiB
-	Session        string // empty: the named, active or branch's session
-	Workflow       string // for a session that is started; a document can decide it too
-	Step           *int   // nil: the workflow decides
-	Name           string // of the step
-	Iteration      string
-	Trigger        string   // empty: that of the document, else manual
-	Status         string   // of the job; empty: the state or the workflow decides
-	State          []byte   // a JSON document that replaces the state
-	Original       []byte   // the bytes that State was read from, if they differ: YAML, or a byte order mark
-	Patch          []byte   // a JSON merge patch (RFC 7396) of the state
-	Set            []Assign // members of the state to set
-	Unset          []string // paths of members of the state to remove
-	Metrics        []Assign // metrics to set, by name
-	Outputs        []Output // File is relative to the working directory; "-" is not supported
-	Error          *string  // the job's error, JSON or text; "" clears it
+	Message  string // the user's text, at most 1 MiB
+	Session  string // empty: the named, active or branch's session
+	Workflow string // for a session that is started; a document can decide it too
+	Trigger  string // empty: that of the document, else manual
+	Numbering
+	Edits
+	Outputs []Output // File is relative to the working directory; "-" is not supported
+	Selection
+	Comparison
+	Tag    bool // a milestone is meant to have a tag
+	NoTag  bool // it gets none, whatever else says so
+	Pinned bool
+	Agent  *record.Agent // the coding agent whose event caused the create
+	Origin
+	DryRun    bool // compute the checkpoint, but write no ref
+	Moving    bool `json:"-"` // a move of this process is in progress, and all its files are there
+	Callbacks `json:"-"`
+
+	retry bool     // it failed before, and is tried again; set by Retry
+	tree  name.OID // instead of a capture; set by Trying
+}
+
+// Numbering says which step the checkpoint is.
+type Numbering struct {
+	Step      *int   // nil: the workflow decides
+	Name      string // of the step
+	Iteration string
+}
+
+// Edits are what becomes of the state of the checkpoint before, in this order.
+type Edits struct {
+	State    []byte   // a JSON document that replaces it
+	Original []byte   // the bytes that State was read from, if they differ: YAML, or a byte order mark
+	Edited   []byte   // the state after the step edited it; set by Editing
+	Patch    []byte   // a JSON merge patch (RFC 7396)
+	Set      []Assign // members to set
+	Unset    []string // paths of members to remove
+	Metrics  []Assign // metrics to set, by name
+	Status   string   // of the job; empty: the state or the workflow decides
+	Error    *string  // the job's error, JSON or text; "" clears it
+}
+
+// Selection says which files the capture takes.
+type Selection struct {
 	IncludeIgnored []string // pathspecs of ignored files to capture
 	Exclude        []string // pathspecs of files to leave out
-	Tag            bool     // a milestone is meant to have a tag
-	NoTag          bool     // it gets none, whatever else says so
-	Pinned         bool
-	SkipUnchanged  bool           // make none if nothing has changed: KindNothing, exit code 8
-	Unless         name.OID       // a tree: SkipUnchanged then compares with it alone, and changes are counted from it
-	Since          name.OID       // the tree from which changes are counted; empty: Unless, else the checkpoint before
-	Agent          *record.Agent  // the coding agent whose event caused the create
-	Reverts        []RevertedStep // of trigger revert: the checkpoints that it takes back
-	Joins          name.ID        // of trigger promote: the head of another line of the session that the files have
-	// Authors fills in who made the paths of the difference from the checkpoint before. It is called
-	// again for each try.
-	Authors func(a *record.Agent, previous name.ID, changes []git.Change) `json:"-"`
-	Large   bool                                                          // capture also an unusual amount of new data, which is refused otherwise
-	DryRun  bool                                                          // compute the checkpoint, but write no ref
-
+	Large          bool     // capture also an unusual amount of new data, which is refused otherwise
 	// Automatic says that nobody typed the command. What was ignored at the last checkpoint is then left
 	// out, since nobody sees that the checkpoint takes it.
 	Automatic bool `json:"-"`
+}
 
-	Moving bool `json:"-"` // says that a move of this process is in progress, and that all its files are there
+// Comparison says what counts as a change.
+type Comparison struct {
+	SkipUnchanged bool     // make no checkpoint if nothing has changed: KindNothing, exit code 8
+	Unless        name.OID // a tree: SkipUnchanged then compares with it alone, and changes are counted from it
+	Since         name.OID // the tree from which changes are counted; empty: Unless, else the checkpoint before
+}
 
-	// LeftOut is called with what the capture left out, even if no checkpoint is made because
-	// nothing else has changed; nil: nobody asks.
-	LeftOut func([]record.Skipped) `json:"-"`
+// Origin says which other checkpoints this one is made of.
+type Origin struct {
+	Reverts []RevertedStep // of trigger revert: the checkpoints that it takes back
+	Joins   name.ID        // of trigger promote: the head of another line of the session that the files have
+	Fork    *Fork          // see Forking
+	Promote *record.Record // see Promoting
+}
 
-	// Composed is called with a checkpoint that is about to be written, and the tree that it is compared with; nil: nobody asks.
-	Composed func(made *record.Record, before name.OID) `json:"-"`
-
-	// Words makes the message, in place of Message, once it is known that there is something to save; nil: Message is it.
-	Words func() string `json:"-"`
-
-	retry bool // it failed before, and is tried again; set by Retry
-
-	// Set by Forking, Promoting, Editing and Trying. Only one of the first three is set.
-	fork    *Fork
-	promote *record.Record
-	edited  []byte // the state after the step edited it
-	tree    name.OID
+// Callbacks are called while the checkpoint is made; nil: nobody asks.
+type Callbacks struct {
+	// Authors fills in who made the paths of the difference from the checkpoint before. It is called
+	// again for each try.
+	Authors func(a *record.Agent, previous name.ID, changes []git.Change)
+	// LeftOut gets what the capture left out, even if no checkpoint is made because nothing else has changed.
+	LeftOut func([]record.Skipped)
+	// Composed gets a checkpoint that is about to be written, and the tree that it is compared with.
+	Composed func(made *record.Record, before name.OID)
+	// Words makes the message, in place of Message, once it is known that there is something to save.
+	Words func() string
 }
 
 // RevertedStep names a checkpoint that a revert takes back, in the record of the one that it makes.
@@ -120,19 +142,19 @@ const MemberReverts record.Member[[]RevertedStep] = "reverts"
 
 // Forking returns the request for the first checkpoint of an attempt, which copies another one.
 func Forking(session name.Session, fork Fork) Request {
-	return Request{Session: string(session), Large: true, fork: &fork}
+	return Request{Session: string(session), Selection: Selection{Large: true}, Origin: Origin{Fork: &fork}}
 }
 
 // Promoting returns the request for a checkpoint that takes state, status and outputs from the last
 // record of an attempt.
 func Promoting(session name.Session, from *record.Record) Request {
-	return Request{Session: string(session), Trigger: workflow.TriggerPromote, Large: true, promote: from}
+	return Request{Session: string(session), Trigger: workflow.TriggerPromote, Selection: Selection{Large: true}, Origin: Origin{Promote: from}}
 }
 
 // Editing returns the request with the state that its step left, instead of a document and edits: these
 // were applied before the step began.
 func (r Request) Editing(state []byte) Request {
-	r.State, r.edited, r.Set, r.Unset, r.Metrics = nil, state, nil, nil, nil
+	r.State, r.Edited, r.Set, r.Unset, r.Metrics = nil, state, nil, nil, nil
 	return r
 }
 
@@ -140,32 +162,4 @@ func (r Request) Editing(state []byte) Request {
 func (r Request) Trying(tree name.OID) Request {
 	r.DryRun, r.tree, r.IncludeIgnored = true, tree, nil
 	return r
-}
-
-// remembered is a Request in the file of a create that failed. Its members are a contract with
-// earlier versions.
-type remembered struct {
-	members
-	Edited  []byte
-	Fork    *Fork
-	Promote *record.Record
-}
-
-// members has the fields of a Request, but not its methods.
-type members Request
-
-// MarshalJSON encodes the request as remembered.
-func (r Request) MarshalJSON() ([]byte, error) {
-	return json.Marshal(remembered{members(r), r.edited, r.fork, r.promote})
-}
-
-// UnmarshalJSON decodes what MarshalJSON encodes.
-func (r *Request) UnmarshalJSON(data []byte) error {
-	var from remembered
-	if err := json.Unmarshal(data, &from); err != nil {
-		return err
-	}
-	*r = Request(from.members)
-	r.edited, r.fork, r.promote = from.Edited, from.Fork, from.Promote
-	return nil
 }

@@ -14,7 +14,7 @@ func (c *draft) noteTag() error {
 	}
 	r := c.record
 	meant := c.req.Tag || c.req.Name != "" || c.req.Step != nil || c.def.Name != workflow.DefaultName && c.def.Name != workflow.AgentName
-	if c.req.fork != nil {
+	if c.req.Fork != nil {
 		was, said := record.Tagged.Of(c.prev.record.Extra)
 		meant = was || !said
 	}

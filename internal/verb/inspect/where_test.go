@@ -88,12 +88,12 @@ type told struct {
 // story makes the checkpoints that the tests search.
 func story(t *testing.T) told {
 	w := told{World: verbtest.New(t)}
-	w.Create(create.Request{Message: "Begin the parser", State: []byte(`{"n":1}`)})
+	w.Create(create.Request{Message: "Begin the parser", Edits: create.Edits{State: []byte(`{"n":1}`)}})
 	w.Write("lexer.go", "x")
 	w.Git("add", ".")
-	w.Create(create.Request{Message: "Add tokens", State: []byte(`{"n":2}`)})
+	w.Create(create.Request{Message: "Add tokens", Edits: create.Edits{State: []byte(`{"n":2}`)}})
 	w.Create(create.Request{Trigger: "tool"})
-	w.Create(create.Request{Message: "Break the parser", State: []byte(`{"n":3}`)})
+	w.Create(create.Request{Message: "Break the parser", Edits: create.Edits{State: []byte(`{"n":3}`)}})
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
 		plan, err := rollback.Prepare(ctx, s, rollback.Request{Ref: "cp-02+1"})
 		if err == nil {
@@ -102,7 +102,7 @@ func story(t *testing.T) told {
 		w.again = s.Now()
 		return err
 	})
-	w.Create(create.Request{Message: "Mend it", Name: "again", Status: "done"})
+	w.Create(create.Request{Message: "Mend it", Numbering: create.Numbering{Name: "again"}, Edits: create.Edits{Status: "done"}})
 	return w
 }
 

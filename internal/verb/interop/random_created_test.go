@@ -58,7 +58,7 @@ func createAndExport(t *testing.T, g *gen, format string) int {
 			continue // it would get an id
 		}
 		err = w.Do(func(ctx context.Context, s *checkpoint.Service) error {
-			_, err := create.Checkpoint(ctx, s, create.Request{State: text, Original: content})
+			_, err := create.Checkpoint(ctx, s, create.Request{Edits: create.Edits{State: text, Original: content}})
 			return err
 		})
 		switch {

@@ -34,9 +34,9 @@ func TestSQLDocument(t *testing.T) {
 	}
 	for _, step := range []struct{ name, pass, coverage string }{{"spec", "false", "0"}, {"build", "true", "81.5"}, {"refactor", "false", "64"}} {
 		at(func(ctx context.Context, s *checkpoint.Service) error {
-			_, err := create.Checkpoint(ctx, s, create.Request{Session: "shop", Name: step.name, Metrics: []create.Assign{
+			_, err := create.Checkpoint(ctx, s, create.Request{Session: "shop", Numbering: create.Numbering{Name: step.name}, Edits: create.Edits{Metrics: []create.Assign{
 				{Path: "build_pass", Value: step.pass}, {Path: "test_coverage", Value: step.coverage},
-			}})
+			}}})
 			return err
 		})
 	}

@@ -399,7 +399,7 @@ func (p *Plan) move(ctx context.Context) error {
 	a.Safety, a.DryRun = done.Safety, false
 	p.s.Repo.Checkout.Refresh(ctx) // HEAD has moved, so read it again
 	_, err = create.Checkpoint(context.WithoutCancel(ctx), p.s, create.Request{
-		Session: string(a.Session), Trigger: workflow.TriggerPromote, Message: said, NoTag: true, Large: true,
+		Session: string(a.Session), Trigger: workflow.TriggerPromote, Message: said, NoTag: true, Selection: create.Selection{Large: true},
 	})
 	// The commits are there, and an undo still works.
 	if err != nil {

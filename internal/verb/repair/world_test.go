@@ -35,7 +35,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{World: verbtest.New(t)}
 	for step := 1; step < len(w.made); step++ {
 		w.Write("file", fmt.Sprintf("of step %d\n", step))
-		got := w.Create(create.Request{Session: string(demo), Step: &step, State: fmt.Appendf(nil, `{"n":%d}`, step)})
+		got := w.Create(create.Request{Session: string(demo), Numbering: create.Numbering{Step: &step}, Edits: create.Edits{State: fmt.Appendf(nil, `{"n":%d}`, step)}})
 		w.made[step] = made{got.Record.ID, got.Commit, string(name.CheckpointRef(demo, got.Record.ID)), w.oid(string(got.Commit) + ":file")}
 	}
 	return w

@@ -174,7 +174,7 @@ func (r *reverting) compose(ctx context.Context) error {
 		return checkpoint.DamagedError(r.into.Entry, err)
 	}
 	r.request = create.Request{
-		Session: string(r.into.Session), Trigger: workflow.TriggerRevert, Message: r.message(), Large: true, NoTag: true,
+		Session: string(r.into.Session), Trigger: workflow.TriggerRevert, Message: r.message(), Selection: create.Selection{Large: true}, NoTag: true,
 	}
 	r.ignored = inspect.IgnoredOf(rec)
 	for _, p := range r.ignored { // they stay captured

@@ -55,7 +55,7 @@ func newDamagedWorld(t *testing.T) damagedWorld {
 	w.Write("crlf", "a\r\nb\r\n")
 	w.Write("staged", "s\n")
 	w.Git("add", "staged")
-	w.Create(create.Request{Message: "two", State: []byte(`{"a":1}`), Outputs: []create.Output{{Name: "out", Data: []byte("an output")}}})
+	w.Create(create.Request{Message: "two", Outputs: []create.Output{{Name: "out", Data: []byte("an output")}}, Edits: create.Edits{State: []byte(`{"a":1}`)}})
 	w.Git("reset", "-q")
 	w.Write("file", "three\n")
 	w.Write("dir/deep/new", "new\n")
@@ -84,9 +84,9 @@ func (w damagedWorld) spoil(oid, how string) {
 }
 
 func (w damagedWorld) goOn() {
-	w.Create(create.Request{Message: "three", SkipUnchanged: true})
+	w.Create(create.Request{Message: "three", Comparison: create.Comparison{SkipUnchanged: true}})
 	w.Write("dir/deep/newer", "newer\n")
-	w.Create(create.Request{Message: "four", Automatic: true, SkipUnchanged: true})
+	w.Create(create.Request{Message: "four", Selection: create.Selection{Automatic: true}, Comparison: create.Comparison{SkipUnchanged: true}})
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
 		r, err := rollback.Prepare(ctx, s, rollback.Request{Ref: "1"})
 		if err == nil {

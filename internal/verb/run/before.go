@@ -39,8 +39,8 @@ func (r *running) keepBefore(ctx context.Context) error {
 	}
 	asked := r.req.Create
 	keep := create.Request{
-		Session: string(r.answer.Session), Workflow: r.def.Name, Trigger: workflow.TriggerRun, NoTag: true, SkipUnchanged: true,
-		Message: "before " + cmp.Or(asked.Message, nameOf(r.req.Command)), IncludeIgnored: asked.IncludeIgnored, Exclude: asked.Exclude, Large: asked.Large,
+		Session: string(r.answer.Session), Workflow: r.def.Name, Trigger: workflow.TriggerRun, NoTag: true,
+		Message: "before " + cmp.Or(asked.Message, nameOf(r.req.Command)), Selection: asked.Selection, Comparison: create.Comparison{SkipUnchanged: true},
 	}
 	// With the trigger switched off there is nothing to go back to, which is no reason not
 	// to run.

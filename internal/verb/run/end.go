@@ -99,8 +99,8 @@ func (r *running) cutOff(ctx context.Context, end command.End) error {
 	}
 	asked := r.req.Create
 	made, err := create.Checkpoint(context.WithoutCancel(ctx), r.s, create.Request{
-		Session: string(a.Session), Workflow: r.def.Name, Trigger: trigger, Message: cmp.Or(asked.Message, r.outcome(outcome)), IncludeIgnored: asked.IncludeIgnored,
-		Exclude: asked.Exclude, Large: asked.Large, Pinned: asked.Pinned,
+		Session: string(a.Session), Workflow: r.def.Name, Trigger: trigger, Message: cmp.Or(asked.Message, r.outcome(outcome)),
+		Selection: asked.Selection, Pinned: asked.Pinned,
 	})
 	if err != nil {
 		a.Problem = err.Error()

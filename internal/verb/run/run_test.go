@@ -27,7 +27,7 @@ func begin(t *testing.T) *world {
 	w := &world{World: verbtest.Unborn(t, "repo")}
 	w.Write("file", "one\n")
 	step := 1
-	w.Create(create.Request{Step: &step, State: []byte(`{"n":1}`)})
+	w.Create(create.Request{Numbering: create.Numbering{Step: &step}, Edits: create.Edits{State: []byte(`{"n":1}`)}})
 	return w
 }
 

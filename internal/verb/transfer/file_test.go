@@ -18,7 +18,7 @@ func two(t *testing.T) *verbtest.World {
 	w := verbtest.New(t)
 	for i, session := range []string{"shop", "shop", "other"} {
 		w.Write("file", fmt.Sprintf("of %d\n", i))
-		w.Create(create.Request{Session: session, State: fmt.Appendf(nil, `{"n":%d}`, i)})
+		w.Create(create.Request{Session: session, Edits: create.Edits{State: fmt.Appendf(nil, `{"n":%d}`, i)}})
 	}
 	return w
 }
