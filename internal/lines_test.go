@@ -169,7 +169,6 @@ func embedded() []string {
 		"verb/repair/repairs rebuilding",
 		"verb/rollback/Answer Mentioned",
 		"verb/rollback/Plan chat",
-		"verb/rollback/target restore",
 		"verb/transfer/ExportRequest Destination",
 		"verb/transfer/importWriter importing",
 		"verb/travel/pushRound transfer",

@@ -277,20 +277,20 @@ func (a SideBySide) writeHeading(p *page, rows [][]render.Cell) {
 }
 
 // Promoted is the result of promote.
-type Promoted struct{ Done *attempt.Promoted }
+type Promoted struct{ Done *rollback.Answer }
 
 // shows has the members of a rollback's answer, and the checkpoint that was created.
 func (a Promoted) shows() any {
 	return &struct {
 		*rollback.Answer
 		Created *checkpoint.Detail `json:"created"`
-	}{a.Done.Answer, a.Done.Created}
+	}{a.Done, a.Done.Created}
 }
 
 // text confirms the checkpoint and tells how to undo the promotion.
 func (a Promoted) text(p *page) {
 	r := a.Done
 	p.done("Promoted "+r.Promotes.Attempt+": ", checkpoint.CalledOf(r.Created.Record))
-	p.line(plain("Files: " + cmp.Or(amounts(r.Answer, "written", "deleted", "changed in mode"), "none changed")))
+	p.line(plain("Files: " + cmp.Or(amounts(r, "written", "deleted", "changed in mode"), "none changed")))
 	p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo"))
 }

@@ -24,7 +24,7 @@ var all = map[string]any{
 	"ExportedLayout": ExportedLayout{}, "Expunged": Expunged{}, "Forked": Forked{}, "Formatted": inspect.Item{}, "Guarded": clearance.Secret{},
 	"ImportedLayout": ImportedLayout{}, "Landed": Landed{}, "Leaving": Leaving{}, "Levels": rollback.UndoLevel{},
 	"Listed": inspect.Item{}, "Marked": Marked{}, "Notes": Notes{}, "OthersNotes": OthersNotes{}, "Overview": Overview{}, "Planned": Planned{}, "Problem": Problem{},
-	"Promoted": Promoted{Done: &attempt.Promoted{}}.shows(), "Pruned": Pruned{}, "PrunedByClose": PrunedByClose{}, "Ran": Ran{},
+	"Promoted": Promoted{Done: &rollback.Answer{}}.shows(), "Pruned": Pruned{}, "PrunedByClose": PrunedByClose{}, "Ran": Ran{},
 	"Reasons": Reasons{}, "Rebuilt": Rebuilt{}, "RefsToDelete": RefsToDelete{}, "RemoteSessions": RemoteSessions{}, "Removal": Removal{},
 	"RemovedAttempt": RemovedAttempt{}, "Report": Report{}, "Resumed": Resumed{}, "Reverted": Reverted{Done: &rollback.Answer{}}.shows(),
 	"Rewritten": Rewritten{}, "RolledBack": RolledBack{}, "Rules": Rules{}, "Search": Search{}, "Session": Session{}, "Sessions": Sessions{},

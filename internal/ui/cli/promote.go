@@ -33,18 +33,18 @@ func (c *PromoteCmd) Run(ctx context.Context, app *App) error {
 		return err
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		p, err := attempt.PreparePromotion(ctx, s, request)
+		plan, err := attempt.PreparePromotion(ctx, s, request)
 		if err != nil {
 			return err
 		}
-		planned, err := toShow(ctx, app, p.Plan, c.Plan, c.confirmFlags)
+		planned, err := toShow(ctx, app, plan, c.Plan, c.confirmFlags)
 		if err != nil {
 			return err
 		}
 		if agreed, err := app.agreed(ctx, planned, c.confirmFlags); !agreed {
 			return err
 		}
-		done, err := p.Apply(ctx)
+		done, err := plan.Apply(ctx)
 		if err != nil {
 			return err
 		}

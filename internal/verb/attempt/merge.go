@@ -19,7 +19,7 @@ import (
 
 // prepareJoin plans to merge what another line of the session here has with the files here. The checkpoint that is made
 // joins that line, unless only some paths are brought.
-func prepareJoin(ctx context.Context, s *checkpoint.Service, from *checkpoint.Found, req PromoteRequest) (*Promotion, error) {
+func prepareJoin(ctx context.Context, s *checkpoint.Service, from *checkpoint.Found, req PromoteRequest) (*rollback.Plan, error) {
 	st := from.State
 	from.Entry = checkpoint.LineOf(st, from.Entry)
 	if st.Place == "" || st.OnLine(st.Entry(st.Place))[from.Entry.Place] {
@@ -42,25 +42,20 @@ func prepareJoin(ctx context.Context, s *checkpoint.Service, from *checkpoint.Fo
 		return nil, checkpoint.DamagedError(from.Entry, err)
 	}
 	called := checkpoint.NameTo(st, from.Entry)
-	p := &Promotion{request: create.Request{Session: string(from.Session), Trigger: workflow.TriggerPromote, Selection: create.Selection{Large: true}, Message: cmp.Or(req.Message, rec.Message)}}
+	then := create.Request{Session: string(from.Session), Trigger: workflow.TriggerPromote, Selection: create.Selection{Large: true}, Message: cmp.Or(req.Message, rec.Message)}
 	if len(req.Paths) == 0 {
-		p.request.Joins = from.Entry.Checkpoint
+		then.Joins = from.Entry.Checkpoint
 	}
 	if cmp.Or(st.Workflow, workflow.DefaultName) == workflow.DefaultName {
-		p.request.Step = new(st.Highest() + 1)
+		then.Step = new(st.Highest() + 1)
 	}
-	promotion := rollback.Promotion{
-		Into: into, Files: from, Then: &p.request,
-		What: rollback.Promoted{Attempt: called, Session: from.Session, ID: rec.ID, Label: rec.Label, Mention: s.Mentioned(ctx, st, from.Entry)},
-	}
+	move := rollback.Move{To: into, Files: from.Entry, Then: &then}
 	names := threeway.Names{Ours: checkpoint.NameTo(st, into.Entry), Base: checkpoint.NameTo(st, base), Theirs: called}
-	if promotion.Merge, err = merging(ctx, s, base, names, req); err != nil {
+	if move.Merge, err = merging(ctx, s, base, names, req); err != nil {
 		return nil, err
 	}
-	p.Plan, err = rollback.PreparePromotion(ctx, s, promotion, rollback.Request{
-		Mode: req.Mode, Paths: req.Paths, OverwriteIgnored: req.OverwriteIgnored, Reason: cmp.Or(req.Reason, "promote "+called), DryRun: req.DryRun,
-	})
-	return p, err
+	what := rollback.Promoted{Attempt: called, Session: from.Session, ID: rec.ID, Label: rec.Label, Mention: s.Mentioned(ctx, st, from.Entry)}
+	return promote(ctx, s, move, what, req, "promote "+called)
 }
 
 // merging returns a function that merges the files here with those of an attempt or another line. The base of this

@@ -43,21 +43,9 @@ const (
 	MergeConflict
 )
 
-// Promotion is a planned promotion.
-type Promotion struct {
-	Plan    *rollback.Plan
-	request create.Request
-}
-
-// Promoted is the result of a promotion.
-type Promoted struct {
-	*rollback.Answer
-	Created *checkpoint.Detail `json:"created"`
-}
-
 // PreparePromotion plans to bring the newest checkpoint of an attempt into the session from
 // which it was forked. Nothing is changed.
-func PreparePromotion(ctx context.Context, s *checkpoint.Service, req PromoteRequest) (*Promotion, error) {
+func PreparePromotion(ctx context.Context, s *checkpoint.Service, req PromoteRequest) (*rollback.Plan, error) {
 	a, err := Find(ctx, s, req.Attempt)
 	if checkpoint.KindOf(err) == checkpoint.KindNotFound && req.How != MergeNot {
 		if line, failed := s.Resolve(ctx, "", req.Attempt); failed == nil {
@@ -84,26 +72,32 @@ func PreparePromotion(ctx context.Context, s *checkpoint.Service, req PromoteReq
 	}
 	warnUnsaved(ctx, s, a, rec)
 	title := fmt.Sprintf("promote %s: %s of session %s", a.Name, checkpoint.CalledOf(rec), a.Session)
-	p := &Promotion{request: stepOf(a, into.State, rec, req, title)}
+	then := stepOf(a, into.State, rec, req, title)
 	// The workflow is asked, with a dry run of the create, before any file is changed.
-	if _, err := create.Checkpoint(ctx, s, p.request.Trying(rec.Snapshot.Tree)); err != nil {
+	if _, err := create.Checkpoint(ctx, s, then.Trying(rec.Snapshot.Tree)); err != nil {
 		return nil, err
 	}
-	promotion := rollback.Promotion{
-		Into: into, Files: from, What: rollback.Promoted{Attempt: a.Name, Session: from.Session, ID: rec.ID, Label: rec.Label, Mention: checkpoint.MentionOf(rec)},
-	}
+	move := rollback.Move{To: into, Files: from.Entry, Then: &then}
 	// Without a merge the files of the attempt replace those here, as in a rollback.
 	if req.How != MergeNot {
 		names := threeway.Names{Ours: string(into.Session), Base: "the fork", Theirs: string(from.Session)}
-		if promotion.Merge, err = merging(ctx, s, from.State.At(0), names, req); err != nil {
+		if move.Merge, err = merging(ctx, s, from.State.At(0), names, req); err != nil {
 			return nil, err
 		}
 	}
-	promotion.Then = &p.request
-	p.Plan, err = rollback.PreparePromotion(ctx, s, promotion, rollback.Request{
+	return promote(ctx, s, move, rollback.Promoted{Attempt: a.Name, Session: from.Session, ID: rec.ID, Label: rec.Label, Mention: checkpoint.MentionOf(rec)}, req, title)
+}
+
+// promote plans the move that brings what is promoted. title is the reason, unless the user gave one.
+func promote(ctx context.Context, s *checkpoint.Service, m rollback.Move, what rollback.Promoted, req PromoteRequest, title string) (*rollback.Plan, error) {
+	m.Adds, m.Before = true, "before "+what.Mention.Name+" of session "+string(what.Session)+" was promoted"
+	m.Says = func(a *rollback.Answer) { a.Promotes = &what }
+	if req.Mode != rollback.ModeState {
+		m.Mode = rollback.ModePromote
+	}
+	return rollback.PrepareMove(ctx, s, m, rollback.Request{
 		Mode: req.Mode, Paths: req.Paths, OverwriteIgnored: req.OverwriteIgnored, Reason: cmp.Or(req.Reason, title), DryRun: req.DryRun,
 	})
-	return p, err
 }
 
 // promotable refuses attempts that cannot be promoted from this worktree.
@@ -150,14 +144,4 @@ func warnUnsaved(ctx context.Context, s *checkpoint.Service, a *Attempt, rec *re
 	if tree, err := inspect.TreeNow(ctx, in, rec); err == nil && tree != rec.Snapshot.Tree {
 		s.Warn(fmt.Sprintf("%s has changes since %s that are in no checkpoint and will not be brought; `git -C %s checkpoint save` makes one", a.Name, checkpoint.MentionOf(rec), name.Quoted(a.Worktree)))
 	}
-}
-
-// Apply brings the files, then makes the checkpoint. If that fails, the files are restored
-// by an undo.
-func (p *Promotion) Apply(ctx context.Context) (*Promoted, error) {
-	done, err := p.Plan.Apply(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &Promoted{done, done.Created}, nil
 }

@@ -386,8 +386,9 @@ func (p *Plan) Apply(ctx context.Context) (*Answer, error) {
 func (p *Plan) move(ctx context.Context) error {
 	a := p.Answer
 	said := fmt.Sprintf("land %s on %s", a.Steps, a.Branch.Short())
-	plan, err := rollback.PreparePromotion(ctx, p.s, rollback.Promotion{
-		Into: p.at, Files: p.at, Merge: p.indexed, Branch: &checkpoint.BranchPlan{Name: a.Branch, From: a.From, To: a.To, Moved: true, Target: a.Branch},
+	plan, err := rollback.PrepareMove(ctx, p.s, rollback.Move{
+		To: p.at, Files: p.at.Entry, FilesStay: true, Merge: p.indexed, Branch: &checkpoint.BranchPlan{Name: a.Branch, From: a.From, To: a.To, Moved: true, Target: a.Branch},
+		Adds: true, Mode: rollback.ModeLand, Before: "before " + checkpoint.CalledBy(p.at.Entry) + " was landed",
 	}, rollback.Request{Mode: rollback.ModeAll, Reason: said})
 	if err != nil {
 		return err
@@ -409,10 +410,9 @@ func (p *Plan) move(ctx context.Context) error {
 	return nil
 }
 
-// indexed returns the target of the move: the files as they are, and the index with the
-// landed paths as in the last commit. Afterwards only later changes show as changes.
-func (p *Plan) indexed(ctx context.Context, now *snapshot.Capture, _ snapshot.Target) (snapshot.Target, error) {
-	t := now.Unchanged()
+// indexed sets the index of the move: as it is, with the landed paths as in the last commit. Afterwards
+// only later changes show as changes.
+func (p *Plan) indexed(ctx context.Context, now *snapshot.Capture, t snapshot.Target) (snapshot.Target, error) {
 	commit, err := p.s.Repo.Commits.Read(ctx, string(p.Answer.To))
 	if err != nil {
 		return t, err

@@ -1,7 +1,7 @@
 // Package revert takes back what some steps did to the files, and leaves what others did since.
 //
 // Prepare selects the checkpoints and, of the difference of each, the paths that are its own (steps.go).
-// The plan is that of a promotion of package rollback: that package captures the worktree, calls merge
+// The plan is that of a move of package rollback: that package captures the worktree, calls merge
 // (merge.go) for the files that it should have afterwards, and makes the safety checkpoint. So a revert
 // can be undone, and finished or taken back after a kill, like a rollback. It discards no checkpoint: it
 // makes one of trigger revert, whose record names the steps.
@@ -133,12 +133,10 @@ func (r *reverting) meant(ctx context.Context) (sessions []string) {
 
 // plan makes the plan of the files, and refuses one that would change nothing.
 func (r *reverting) plan(ctx context.Context) (*Plan, error) {
-	made, err := rollback.PreparePromotion(ctx, r.s, rollback.Promotion{
-		Into: r.into, Files: r.into, Merge: r.merge, Then: &r.request, Reverted: func() *rollback.Reverted { return r.done },
-	}, rollback.Request{
-		Mode: rollback.ModeAll, OverwriteIgnored: r.req.OverwriteIgnored, DryRun: r.req.DryRun,
-		Reason: clearance.Redacted(r.s, "reason", r.message()),
-	})
+	reason := clearance.Redacted(r.s, "reason", r.message())
+	made, err := rollback.PrepareMove(ctx, r.s, rollback.Move{
+		To: r.into, Files: r.into.Entry, Merge: r.merge, Adds: true, Then: &r.request, Says: r.say, Mode: rollback.ModePromote, Before: "before " + reason,
+	}, rollback.Request{Mode: rollback.ModeAll, OverwriteIgnored: r.req.OverwriteIgnored, DryRun: r.req.DryRun, Reason: reason})
 	if err != nil {
 		return nil, err
 	}
@@ -159,6 +157,18 @@ func (r *reverting) plan(ctx context.Context) (*Plan, error) {
 		return nil, r.nothing()
 	}
 	return p, nil
+}
+
+// say adds to the plan what merge has decided. What a rule keeps from being touched stays the same.
+func (r *reverting) say(a *rollback.Answer) {
+	for i, f := range r.done.Files {
+		if slices.Contains(a.Plan.Skipped, f.Path) && f.How != threeway.Conflict {
+			r.done.Files[i].How = threeway.Same
+		}
+	}
+	if a.Reverted = r.done; r.said.State != nil {
+		a.State = r.said.State
+	}
 }
 
 // message says what is done, and the user's reason.

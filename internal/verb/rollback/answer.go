@@ -14,35 +14,24 @@ import (
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
-	"git-checkpoint/internal/core/threeway"
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/storage/snapshot"
-	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
 )
 
 // describe returns the answer for people: what the move does to files and index, and to the levels
 // of an undo.
 func (r *fileMoves) describe(ctx context.Context) (*Answer, error) {
-	was, _ := from(r.to.State, r.promote != nil || r.stays)
+	was, _ := from(r.To.State, r.Adds || r.Part)
 	a := &Answer{
-		Session: r.to.Session, From: was, DryRun: true, Mode: r.req.Mode,
-		State: r.goal.State, Stays: r.stays,
+		Session: r.To.Session, From: was, DryRun: true, Mode: r.req.Mode,
+		State: r.goal.State, Stays: r.Part,
 	}
-	switch {
-	case r.promote == nil:
-	case r.promote.Reverted != nil:
-		if a.Reverted = r.promote.Reverted(); a.Reverted.State != nil {
-			a.State = a.Reverted.State
-		}
-	default:
-		a.Promotes = &r.promote.What
-	}
-	if r.to.Entry != nil {
-		a.To, a.ToLabel = r.to.Entry.Checkpoint, r.to.Entry.Label
+	if r.To.Entry != nil {
+		a.To, a.ToLabel = r.To.Entry.Checkpoint, r.To.Entry.Label
 	}
 	if r.plan != nil {
 		if err := r.describeFiles(ctx, a); err != nil {
@@ -57,23 +46,19 @@ func (r *fileMoves) describe(ctx context.Context) (*Answer, error) {
 	if r.cur != nil && r.cur.TrackedOnly {
 		a.Warnings = append(a.Warnings, snapshot.OnlyTracked)
 	}
+	if r.Says != nil {
+		r.Says(a)
+	}
 	return a, nil
 }
 
 // describeFiles describes a plan that is not nil.
 func (r *fileMoves) describeFiles(ctx context.Context, a *Answer) (err error) {
-	if !r.isUndo() && (r.files.Safety || r.stays) {
-		a.FilesFrom = &checkpoint.Labelled{ID: r.files.Checkpoint, Label: r.files.Label}
+	if r.Named {
+		a.FilesFrom = &checkpoint.Labelled{ID: r.Files.Checkpoint, Label: r.Files.Label}
 	}
 	a.Plan = changes(r.plan.Paths)
 	a.Plan.Skipped = create.ToPaths(r.plan.Kept)
-	if a.Reverted != nil {
-		for i, f := range a.Reverted.Files {
-			if slices.Contains(a.Plan.Skipped, f.Path) && f.How != threeway.Conflict { // a rule keeps it from being touched
-				a.Reverted.Files[i].How = threeway.Same
-			}
-		}
-	}
 	for _, k := range r.plan.Risk {
 		a.Plan.Risk = append(a.Plan.Risk, Risk{checkpoint.Path(k.Path), k.Reason})
 	}
@@ -98,7 +83,7 @@ func (r *fileMoves) describeFiles(ctx context.Context, a *Answer) (err error) {
 		return err
 	}
 	if a.Others, err = r.others(ctx, a.Plan); len(a.Others) > 0 {
-		a.Keep = "git checkpoint revert --since " + checkpoint.TypedName(r.to.State, r.to.Entry)
+		a.Keep = "git checkpoint revert --since " + checkpoint.TypedName(r.To.State, r.To.Entry)
 	}
 	return err
 }
@@ -124,8 +109,8 @@ func commandFiles(plan PlanFiles) (found []Risk) {
 // changesNothing reports whether files, index, branch and current checkpoint already are as they
 // would be afterwards.
 func (r *Plan) changesNothing() bool {
-	// A promotion makes a checkpoint with the state of the attempt, even where no file differs.
-	if r.promote != nil || r.conversation != nil {
+	// The checkpoint on top may have another state, even where no file differs.
+	if r.Adds || r.conversation != nil {
 		return false
 	}
 	a := r.answer
@@ -151,17 +136,17 @@ func (r *fileMoves) indexStays() bool {
 // back. A rollback does not change which session is active.
 func (r *target) otherSession(ctx context.Context) []string {
 	active, err := r.s.NamedSession(ctx, "")
-	if err != nil || active == "" || active == r.to.Session || r.isUndo() || r.stays {
+	if err != nil || active == "" || active == r.To.Session || r.Exact || r.Part {
 		return nil
 	}
-	return []string{fmt.Sprintf("session %s stays active and gets the next checkpoint; `git checkpoint session switch %s` changes to the other", active, r.to.Session)}
+	return []string{fmt.Sprintf("session %s stays active and gets the next checkpoint; `git checkpoint session switch %s` changes to the other", active, r.To.Session)}
 }
 
 // operationOver warns if an operation of git was in progress then and is not now. MERGE_HEAD, for example,
 // is not restored, so a commit now would not become a merge commit. A merge that HEAD has by now is over, unless HEAD moves.
 func (r *Plan) operationOver(ctx context.Context) []string {
 	g := r.record.Git
-	if r.plan == nil || r.stays || g.Operation == "" || r.s.Repo.Checkout.Operation() == g.Operation {
+	if r.plan == nil || r.Part || g.Operation == "" || r.s.Repo.Checkout.Operation() == g.Operation {
 		return nil
 	}
 	text := fmt.Sprintf("the %s that was in progress then is not now", g.Operation)
@@ -188,25 +173,6 @@ func (r *Plan) operationOver(ctx context.Context) []string {
 	return []string{text}
 }
 
-// discards returns the checkpoints that become discarded and those that become live again.
-func (r *target) discards() (discard, restore []name.ID, err error) {
-	switch {
-	case r.promote != nil: // a promotion leaves the session where it is
-	case r.stays && !r.isUndo(): // so does a restore
-	case r.isUndo():
-		for _, in := range bySession(r.levels) {
-			plans := gather.List(in, func(at int) journal.Plan { return r.plans[at] })
-			d, b := netLists(r.levels[in[0]].State, plans)
-			discard, restore = append(discard, d...), append(restore, b...)
-		}
-	case r.files.Safety:
-		_, discard, restore, err = r.to.State.SafetyPlan(r.files.Checkpoint)
-	default:
-		discard, restore, err = r.to.State.RollbackPlan(r.to.Entry.Checkpoint)
-	}
-	return discard, restore, err
-}
-
 // sessionMove is what a rollback does to the session.
 type sessionMove struct {
 	discard []string // the labels of the checkpoints that are discarded
@@ -220,29 +186,21 @@ type sessionMove struct {
 
 // moveSession plans the discarded checkpoints, the next step and the pending work after the move.
 func (r *target) moveSession(ctx context.Context) (m sessionMove, err error) {
-	discard, restore, err := r.discards()
-	if err != nil {
-		return m, err
-	}
 	// Without an id of its own, this worktree cannot tell whose work is discarded.
 	own, unknown := r.s.Store.WorktreeID()
-	entry := r.to.State.Entry
-	if r.isUndo() {
-		entry = r.lists.entry // with several levels it may be another session's
-	}
-	for _, id := range discard {
+	for _, id := range r.discard {
 		// The event lists a pruned one, but for users it is gone. An undo of several levels may span sessions.
-		if r.to.State.Dead(id) || r.isUndo() && slices.ContainsFunc(r.lists.states, func(st *journal.State) bool { return st.Dead(id) }) {
+		if slices.ContainsFunc(r.lists.states, func(st *journal.State) bool { return st.Dead(id) }) {
 			continue
 		}
-		e, prefix, suffix, label, called := entry(id), "", "", string(id), string(id)
+		e, prefix, suffix, label, called := r.lists.entry(id), "", "", string(id), string(id)
 		if e != nil {
 			label, called = e.Label, checkpoint.CalledBy(e)
 			if e.Milestone && e.Event().Trigger == journal.TriggerTurn {
 				m.prompts++
 			}
 			// An undo of several levels may discard checkpoints of other sessions, too.
-			if of := e.Event().Session; of != r.to.Session {
+			if of := e.Event().Session; of != r.To.Session {
 				prefix = string(of) + ":"
 			}
 			// With several worktrees on one session, warn that another worktree's work is discarded
@@ -256,17 +214,17 @@ func (r *target) moveSession(ctx context.Context) (m sessionMove, err error) {
 	}
 	// A missing or broken definition must not stop a rollback, so this one falls back to the
 	// default.
-	if m.def, err = r.s.ReadableDefinition(ctx, r.to.State); err != nil {
+	if m.def, err = r.s.ReadableDefinition(ctx, r.To.State); err != nil {
 		return m, err
 	}
-	if r.to.Entry != nil {
-		if step, ok := m.def.Steps.Next(new(r.to.Entry.Step), slices.Collect(maps.Keys(r.to.State.Skipped)), r.to.State.Highest()); ok {
+	if r.To.Entry != nil {
+		if step, ok := m.def.Steps.Next(new(r.To.Entry.Step), slices.Collect(maps.Keys(r.To.State.Skipped)), r.To.State.Highest()); ok {
 			m.step = &NextStep{step.Number, step.Name}
 		}
 	}
 	m.pending = json.RawMessage("[]")
-	after := r.after(discard, restore)
-	after.Former = r.s.Former(ctx, m.def, r.to.State, r.to.State.Entry(r.goal.ID))
+	after := r.after()
+	after.Former = r.s.Former(ctx, m.def, r.To.State, r.To.State.Entry(r.goal.ID))
 	if pending := m.def.Pending(after); len(pending) > 0 {
 		m.pending, err = json.Marshal(pending)
 	}
@@ -275,15 +233,15 @@ func (r *target) moveSession(ctx context.Context) (m sessionMove, err error) {
 
 // after returns the workflow's view of the session once the move is done: the fold now, with the
 // lists applied.
-func (r *target) after(discard, restore []name.ID) workflow.Situation {
-	in := r.s.Situation(r.to.State, r.goal)
-	st, live := r.to.State, map[int]bool{} // by position in the journal, only those that change
-	for _, id := range discard {
+func (r *target) after() workflow.Situation {
+	in := r.s.Situation(r.To.State, r.goal)
+	st, live := r.To.State, map[int]bool{} // by position in the journal, only those that change
+	for _, id := range r.discard {
 		if e := st.Entry(id); e != nil {
 			live[e.Place] = false
 		}
 	}
-	for _, id := range restore {
+	for _, id := range r.restore {
 		if e := st.Entry(id); e != nil {
 			live[e.Place] = true
 		}

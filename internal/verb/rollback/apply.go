@@ -60,13 +60,13 @@ func (r *Plan) Apply(ctx context.Context) (_ *Answer, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.isUndo() {
+	if len(r.levels) > 0 {
 		if done.NextUndo, done.NextRedo, err = Next(ctx, r.s); err != nil { // it is done all the same
 			r.s.Warn(err.Error())
 		}
 		// The conversation that stayed goes on in its session, unless a person has chosen another one.
 		if active, err := r.s.Store.ActiveSession(); done.Chat != nil && err == nil && !checkpoint.IsChosen(r.s, active) {
-			if err := checkpoint.Adopt(r.s, r.to.Session); err != nil {
+			if err := checkpoint.Adopt(r.s, r.To.Session); err != nil {
 				return &done, err
 			}
 		}
@@ -219,19 +219,18 @@ func lockHints(err error) []string {
 // are computed when it is written.
 func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Intent, error) {
 	kind := journal.KindRollback
-	if r.isUndo() {
+	if len(r.levels) > 0 {
 		kind = journal.KindUndo
 	}
-	e, err := r.s.NewEvent(kind, r.to.Session)
+	e, err := r.s.NewEvent(kind, r.To.Session)
 	if err != nil {
 		return checkpoint.Intent{}, err
 	}
 	e.To, e.ToLabel = r.answer.To, r.answer.ToLabel
-	stays := r.promote != nil || r.stays && !r.isUndo()
-	e.From, e.FromLabel = from(r.to.State, stays)
-	e.Mode, e.Reason = string(r.eventMode()), r.req.Reason
+	e.From, e.FromLabel = from(r.To.State, r.stays())
+	e.Mode, e.Reason = string(cmp.Or(r.Mode, r.req.Mode)), r.req.Reason
 	lists := r.lists
-	if lists == nil {
+	if lists.Walk == nil {
 		if lists, err = readLists(ctx, r.s); err != nil {
 			return checkpoint.Intent{}, err
 		}
@@ -240,9 +239,9 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 	// must not change that order.
 	e.Time = lists.TimeAfter(e.Time)
 	m := checkpoint.Intent{
-		Session: r.to.Session, To: r.answer.To, StartedAt: e.Time, Branch: r.branch.BranchPlan,
+		Session: r.To.Session, To: r.answer.To, StartedAt: e.Time, Branch: r.branch.BranchPlan,
 		OldBranch: r.s.Repo.Head.Branch, OldHead: r.s.Repo.Head.OID,
-		Reason: fmt.Sprintf("%s to %s", kind, r.answer.ToLabel), Stays: stays,
+		Reason: fmt.Sprintf("%s to %s", kind, r.answer.ToLabel), Stays: r.stays(),
 	}
 	if safety != nil {
 		e.Safety, m.Safety = safety.ID, safety.ID
@@ -251,16 +250,16 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 		m.TargetOld = r.branch.was
 		e.Branch = cmp.Or(string(m.Branch.Target), "HEAD")
 	}
-	if !r.isUndo() && (r.files.Safety || r.stays) {
-		e.Files = r.files.Checkpoint
+	if r.Named {
+		e.Files = r.Files.Checkpoint
 	}
-	if r.isUndo() {
+	if len(r.levels) > 0 {
 		e.Undoes = r.levels[0].Head.OID
 		m.Levels, err = r.undone(ctx, e.Safety, e.Branch)
 	}
 	m.Event = e
-	if r.promote != nil && r.promote.Then != nil && err == nil {
-		m.Then, err = json.Marshal(r.promote.Then)
+	if r.Then != nil && err == nil {
+		m.Then, err = json.Marshal(r.Then)
 	}
 	return m, err
 }
@@ -276,19 +275,6 @@ func from(st *journal.State, stays bool) (name.ID, string) {
 		return "", ""
 	}
 	return at.Checkpoint, at.Label
-}
-
-// eventMode returns the mode of the event.
-func (r *Plan) eventMode() Mode {
-	switch {
-	case r.stays:
-		return ModePaths
-	case r.promote == nil || r.req.Mode == ModeState:
-		return r.req.Mode
-	case r.promote.Branch != nil:
-		return ModeLand
-	}
-	return ModePromote
 }
 
 // recordMove writes the events of a rollback or undo, and returns the checkpoint that was current
@@ -329,7 +315,7 @@ func recordMove(ctx context.Context, s *checkpoint.Service, meta checkpoint.Inte
 // applyState makes another checkpoint current and moves no file. The worktree is captured anyway:
 // the safety checkpoint keeps the state of the job for an undo.
 func (r *Plan) applyState(ctx context.Context, done *Answer) error {
-	cur, err := captureNow(ctx, r.s, r.to.Session, nil)
+	cur, err := captureNow(ctx, r.s, r.To.Session, nil)
 	if err != nil {
 		return err
 	}

@@ -28,13 +28,8 @@ type branchMove struct {
 
 // moveBranch plans how HEAD and the recorded commit are related, and whether HEAD and its branch move.
 func (r *fileMoves) moveBranch(ctx context.Context, def *workflow.Definition) (b branchMove, err error) {
-	if r.promote != nil && r.promote.Branch != nil {
-		return branchMove{BranchPlan: *r.promote.Branch, was: r.promote.Branch.From}, nil
-	}
-	if r.stays {
-		head := r.s.Repo.Head
-		b.Name, b.From, b.To = head.Branch, head.OID, head.OID
-		return b, nil
+	if r.Branch != nil {
+		return branchMove{BranchPlan: *r.Branch, was: r.Branch.From}, nil
 	}
 	place, err := r.headRecord(ctx)
 	if err != nil {
@@ -104,8 +99,8 @@ func (r *target) branchOf(g record.Git) name.Ref {
 	switch {
 	case g.Branch != "" || g.Detached:
 		return name.Ref(g.Branch)
-	case checkpoint.OwnsBranch(r.to.State):
-		return name.Ref(r.to.State.Branch)
+	case checkpoint.OwnsBranch(r.To.State):
+		return name.Ref(r.To.State.Branch)
 	}
 	return r.s.Repo.Head.Branch
 }
@@ -114,7 +109,7 @@ func (r *target) branchOf(g record.Git) name.Ref {
 // or else offers that. Its own system restores the branch too. The commit is the document's, or where the
 // branch is if that one is not here.
 func (r *target) documentBranch(ctx context.Context, def *workflow.Definition, b branchMove, move bool) (branchMove, error) {
-	if r.isUndo() || r.req.Mode == ModeState || checkpoint.OwnsBranch(r.to.State) {
+	if r.Exact || r.req.Mode == ModeState || checkpoint.OwnsBranch(r.To.State) {
 		return b, nil
 	}
 	facts, err := def.Read(r.goal.State)
@@ -156,7 +151,7 @@ func (r *target) movesBranch() bool {
 	if r.s.Repo.Checkout.Operation() != "" || r.req.Mode == ModeState {
 		return false
 	}
-	return r.req.Branch == BranchMove || r.req.Branch == BranchDefault && checkpoint.OwnsBranch(r.to.State) && r.req.Mode == ModeAll
+	return r.req.Branch == BranchMove || r.req.Branch == BranchDefault && checkpoint.OwnsBranch(r.To.State) && r.req.Mode == ModeAll
 }
 
 // movesTo reports whether HEAD should move to where a record says that it was. It cannot if an expunge
@@ -203,7 +198,7 @@ func (b branchMove) leaveBehind(ctx context.Context, s *checkpoint.Service) (bra
 // branch stays if it has moved since, and if the rollback created it: deleting it could lose
 // commits. A warning says why it stays. HEAD moves to the branch head, if not empty.
 func (r *target) branchBack(ctx context.Context, head name.Ref) (back *checkpoint.BranchBack, warnings []string, err error) {
-	if !r.isUndo() || r.s.Repo.Checkout.Operation() != "" {
+	if len(r.levels) == 0 || r.s.Repo.Checkout.Operation() != "" {
 		return nil, nil, nil
 	}
 	was := asideOf(r.record)

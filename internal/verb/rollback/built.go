@@ -18,7 +18,7 @@ import (
 // refuseBuiltOn refuses an undo or redo that would take commits off a branch that were made after
 // one of the moves that it takes back, unless UndoRequest.Force allows it.
 func (r *fileMoves) refuseBuiltOn(ctx context.Context) error {
-	if !r.isUndo() || r.takeCommits {
+	if r.takeCommits {
 		return nil
 	}
 	before := r.partsBefore(0)

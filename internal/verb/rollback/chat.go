@@ -17,15 +17,15 @@ type chat struct {
 // converse plans how the conversation goes on, or notes that it could. An undo of that comes back to the
 // conversation that stayed.
 func (r *Plan) converse(ctx context.Context) error {
-	if levels := r.answer.Levels; len(levels) > 0 && levels[0].List == "undo" && r.to.Entry != nil {
-		if rec, err := r.s.ReadRecord(ctx, r.to.Entry); err == nil {
+	if levels := r.answer.Levels; len(levels) > 0 && levels[0].List == "undo" && r.To.Entry != nil {
+		if rec, err := r.s.ReadRecord(ctx, r.To.Entry); err == nil {
 			r.answer.Chat = continuation.Stayed(r.s, rec)
 		}
 	}
-	if r.promote != nil || r.isUndo() || r.stays || r.plan == nil {
+	if r.Adds || r.Exact || r.Part || r.plan == nil {
 		return nil
 	}
-	found, err := continuation.Find(ctx, r.s, r.files, r.record, continuation.SameWorktree)
+	found, err := continuation.Find(ctx, r.s, r.Files, r.record, continuation.SameWorktree)
 	switch {
 	case r.req.Chat && err != nil:
 		return err

@@ -32,8 +32,8 @@ func (r *fileMoves) sayExcluded(paths []string) error {
 		return nil
 	}
 	said := fmt.Sprintf("%s stays as it is, because checkpoint.exclude matches it", name.Clip(paths[first], name.Said))
-	how := fmt.Sprintf("`git restore --source=%s -- PATH` brings it back", r.files.Event().Commit.Short())
-	if r.isUndo() {
+	how := fmt.Sprintf("`git restore --source=%s -- PATH` brings it back", r.Files.Event().Commit.Short())
+	if r.Exact {
 		r.s.Warn(said + "; " + how)
 	} else if len(r.req.Paths) > 0 && len(r.plan.Ops) == 0 {
 		return checkpoint.Failure(checkpoint.KindRefused, how, "%s; nothing else differs", said)

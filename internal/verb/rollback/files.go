@@ -69,10 +69,10 @@ func readTarget(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (r
 
 // damaged returns the error for a checkpoint that the move needs and that cannot be read.
 func (r *target) damaged(ctx context.Context, e *journal.Entry, err error) error {
-	if r.promote != nil { // it belongs to another session, so nothing before it in this one helps
+	if r.Adds { // no rollback to one before it would help
 		return checkpoint.DamagedError(e, err)
 	}
-	return r.s.CorruptError(ctx, r.to.State, e, err)
+	return r.s.CorruptError(ctx, r.To.State, e, err)
 }
 
 // TargetOf returns the files and the index of a checkpoint, for callers that restore them into a
@@ -112,9 +112,9 @@ func targetOf(s *checkpoint.Service, e *journal.Entry, rec *record.Record, got c
 // is damaged.
 func (r *target) unplanned(ctx context.Context, err error) error {
 	if _, missing := errors.AsType[*snapshot.MissingError](err); missing || snapshot.Damaged(err) {
-		return r.damaged(ctx, r.files, err)
+		return r.damaged(ctx, r.Files, err)
 	}
-	if r.isUndo() {
+	if r.Exact {
 		return whole(err)
 	}
 	return err
@@ -123,7 +123,7 @@ func (r *target) unplanned(ctx context.Context, err error) error {
 // moveFiles captures the worktree as it is and plans the changes to the target, whose record commit
 // holds got.
 func (r *target) moveFiles(ctx context.Context, got contents) (*fileMoves, error) {
-	target, err := targetOf(r.s, r.files, r.record, got)
+	target, err := targetOf(r.s, r.Files, r.record, got)
 	if err != nil {
 		return nil, err
 	}
@@ -151,16 +151,16 @@ func (r *target) moveFiles(ctx context.Context, got contents) (*fileMoves, error
 	}
 	hooks, moves := target.Keep, &fileMoves{target: r}
 	for range 2 { // a second time if ignored files have to be captured first
-		if moves.cur, err = captureNow(ctx, r.s, r.to.Session, force); err != nil {
+		if moves.cur, err = captureNow(ctx, r.s, r.To.Session, force); err != nil {
 			return nil, err
 		}
-		if r.filesStay {
+		if r.FilesStay {
 			index := target.Index
 			target = moves.cur.Unchanged()
 			target.Index = index
 		}
-		if r.promote != nil && r.promote.Merge != nil {
-			if target, err = r.promote.Merge(ctx, moves.cur, target); err != nil {
+		if r.Merge != nil {
+			if target, err = r.Merge(ctx, moves.cur, target); err != nil {
 				return nil, err
 			}
 		}
@@ -191,12 +191,12 @@ func (r *target) moveFiles(ctx context.Context, got contents) (*fileMoves, error
 // withIndex replaces the index of the target and what is known of its HEAD: undoing several levels may restore files and
 // index from different safety checkpoints.
 func (r *target) withIndex(ctx context.Context, target *snapshot.Target, got contents) (contents, error) {
-	if r.indexFrom == nil {
+	if r.Index == nil {
 		return got, nil
 	}
-	_, got, err := readTarget(ctx, r.s, r.indexFrom)
+	_, got, err := readTarget(ctx, r.s, r.Index)
 	if err != nil {
-		return got, r.damaged(ctx, r.indexFrom, err)
+		return got, r.damaged(ctx, r.Index, err)
 	}
 	target.Index = got.index
 	return got, nil
@@ -204,7 +204,7 @@ func (r *target) withIndex(ctx context.Context, target *snapshot.Target, got con
 
 // keepHidden has a rollback leave the flags of the index now that hide changes; an undo brings back the index as it was.
 func (r *target) keepHidden(target *snapshot.Target, now snapshot.IndexState) {
-	if !r.isUndo() && target.Index != nil {
+	if !r.Exact && target.Index != nil {
 		target.Index = stillHidden(*target.Index, now)
 	}
 }
@@ -370,8 +370,8 @@ func (w *undoLists) restoredBy(move *journal.Event) *journal.Entry {
 // checkpoint, because its undo cannot compute them. For a whole rollback the two trees differ in
 // them, and made returns nil, unless only tracked files were captured.
 func (r *fileMoves) made(ctx context.Context) ([]create.MadeFile, error) {
-	merged := r.promote != nil && r.promote.Merge != nil && r.promote.Branch == nil
-	if len(r.req.Paths) == 0 && !r.stays && r.req.Mode != ModeProduced && !r.cur.TrackedOnly && !merged {
+	merged := r.Merge != nil && !r.FilesStay
+	if len(r.req.Paths) == 0 && !r.Part && r.req.Mode != ModeProduced && !r.cur.TrackedOnly && !merged {
 		return nil, nil
 	}
 	shot, err := r.s.Worktree()
@@ -432,7 +432,7 @@ func (r *fileMoves) knows(ctx context.Context, p string) (bool, error) {
 // scope converts mode and paths into a function that selects paths.
 func (r *target) scope(ctx context.Context) (snapshot.Scope, error) {
 	sc := snapshot.Scope{SkipIndex: r.req.Mode == ModeWorktree || r.filesOnly()}
-	sc.KeepAway = !r.isUndo() && !sc.SkipIndex && len(r.req.Paths) == 0
+	sc.KeepAway = !r.Exact && !sc.SkipIndex && len(r.req.Paths) == 0
 	var err error
 	if sc.Only, err = r.filter(); err != nil || r.req.Mode != ModeProduced {
 		return sc, err
@@ -448,11 +448,11 @@ func (r *target) scope(ctx context.Context) (snapshot.Scope, error) {
 func (r *target) produced(ctx context.Context) (map[string]bool, error) {
 	out := map[string]bool{}
 	after := false
-	for _, e := range r.to.State.Checkpoints() {
-		after = after || e.Checkpoint == r.files.Checkpoint
-		before := r.to.State.Entry(e.Event().Previous)
+	for _, e := range r.To.State.Checkpoints() {
+		after = after || e.Checkpoint == r.Files.Checkpoint
+		before := r.To.State.Entry(e.Event().Previous)
 		// Safety checkpoints are not steps of the job. Pruned ones have no tree to compare.
-		if !after || e.Safety || e.Dead || before == nil || before.Dead || e.Checkpoint == r.files.Checkpoint {
+		if !after || e.Safety || e.Dead || before == nil || before.Dead || e.Checkpoint == r.Files.Checkpoint {
 			continue
 		}
 		a, err := treeOf(ctx, r.s, before)

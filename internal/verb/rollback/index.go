@@ -26,7 +26,7 @@ type IndexPlan struct {
 // headsFor adds to what a checkpoint says of HEAD where it is now and where it will be. It is nil
 // for a landing, which builds the index for the HEAD that it creates.
 func (r *target) headsFor(ctx context.Context, h snapshot.Heads) (*snapshot.Heads, error) {
-	if r.promote != nil && r.promote.Branch != nil {
+	if r.Branch != nil && r.Branch.Moved {
 		return nil, nil
 	}
 	place, err := r.headRecord(ctx)

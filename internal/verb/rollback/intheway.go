@@ -18,7 +18,7 @@ const OverwriteHint = "--overwrite-ignored captures ignored files in the safety 
 func (r *fileMoves) overwritable() []string {
 	var out []string
 	for _, c := range r.plan.Collisions {
-		if c.Ignored && (r.req.OverwriteIgnored || r.isUndo() && c.Same) {
+		if c.Ignored && (r.req.OverwriteIgnored || r.Exact && c.Same) {
 			out = append(out, c.Path)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // leftOut lists what the checkpoint left out, and what changed in nested repositories, so that
 // nobody believes that these were restored.
 func (r *fileMoves) leftOut(ctx context.Context) ([]inspect.LeftOut, error) {
-	if r.promote != nil || r.filesStay || r.record.Snapshot.Tree == "" {
+	if r.Adds || r.FilesStay || r.record.Snapshot.Tree == "" {
 		return nil, nil
 	}
 	shot, err := r.s.Worktree()

@@ -31,8 +31,8 @@ const linesCounted = 1000
 // source mentions the checkpoint whose files come back.
 func (r *target) source() checkpoint.Mention {
 	m := checkpoint.MentionOf(r.record)
-	if e := r.to.State.Entry(r.record.ID); e != nil {
-		m.Name = checkpoint.NameTo(r.to.State, e)
+	if e := r.To.State.Entry(r.record.ID); e != nil {
+		m.Name = checkpoint.NameTo(r.To.State, e)
 	}
 	return m
 }
@@ -41,21 +41,18 @@ func (r *target) source() checkpoint.Mention {
 func (r *Plan) mention(ctx context.Context) {
 	a := r.answer
 	a.Source = r.source()
-	if r.to.Entry != nil {
-		a.Target = checkpoint.Mention{At: r.to.Entry.Event().Time}
-		if r.goal.ID == r.to.Entry.Checkpoint {
+	if r.To.Entry != nil {
+		a.Target = checkpoint.Mention{At: r.To.Entry.Event().Time}
+		if r.goal.ID == r.To.Entry.Checkpoint {
 			a.Target = checkpoint.MentionOf(r.goal)
 		}
-		a.Target.Name = checkpoint.NameTo(r.to.State, r.to.Entry)
+		a.Target.Name = checkpoint.NameTo(r.To.State, r.To.Entry)
 	}
 	for i, left := range r.left[:min(len(r.left), messagesRead)] {
 		if left == nil {
 			continue
 		}
-		st := r.to.State
-		if left.Event().Session != st.Session { // of several levels of an undo
-			st = r.lists.states[slices.IndexFunc(r.lists.states, func(of *journal.State) bool { return of.Session == left.Event().Session })]
-		}
+		st := r.lists.states[slices.IndexFunc(r.lists.states, func(of *journal.State) bool { return of.Session == left.Event().Session })]
 		m := r.s.Mentioned(ctx, st, left)
 		a.Leaves[i].Name = strings.TrimSuffix(a.Leaves[i].Name, checkpoint.CalledBy(left)) + m.Name
 		a.Leaves[i].Message, a.Leaves[i].Files = m.Message, m.Files

@@ -25,19 +25,19 @@ type Others struct {
 // say, and what no checkpoint has yet. A session without agents has none: everything there is the
 // session's own.
 func (r *fileMoves) others(ctx context.Context, plan PlanFiles) ([]Others, error) {
-	if r.isUndo() || r.promote != nil || r.to.Entry == nil || r.to.State.CurrentEntry() == nil {
+	if r.Exact || r.Adds || r.To.Entry == nil || r.To.State.CurrentEntry() == nil {
 		return nil, nil
 	}
 	var saved grouped
 	agents, reached := false, false
-	for e := range r.to.State.LineTo(r.to.State.CurrentEntry()) {
-		if reached = e.Checkpoint == r.to.Entry.Checkpoint; reached {
+	for e := range r.To.State.LineTo(r.To.State.CurrentEntry()) {
+		if reached = e.Checkpoint == r.To.Entry.Checkpoint; reached {
 			break
 		}
 		if e.Dead || e.Safety {
 			continue
 		}
-		step, err := author.Of(ctx, r.s, r.to.State, e)
+		step, err := author.Of(ctx, r.s, r.To.State, e)
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil, err
@@ -62,7 +62,7 @@ func (r *fileMoves) others(ctx context.Context, plan PlanFiles) ([]Others, error
 
 // uncaptured returns who made what the session's current checkpoint does not have yet.
 func (r *fileMoves) uncaptured(ctx context.Context) (all grouped, err error) {
-	current := r.to.State.CurrentEntry()
+	current := r.To.State.CurrentEntry()
 	rec, err := r.s.ReadRecord(ctx, current)
 	if err != nil {
 		return nil, nil //nolint:nilerr // then it is not known what changed
@@ -71,7 +71,7 @@ func (r *fileMoves) uncaptured(ctx context.Context) (all grouped, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for path, who := range author.Now(ctx, r.s.Repo, r.to.State.Session, changes) {
+	for path, who := range author.Now(ctx, r.s.Repo, r.To.State.Session, changes) {
 		all.add(current, who, record.Path(path))
 	}
 	return all, nil

@@ -22,6 +22,6 @@ func (r *target) notStaged(err error) error {
 		remote = "origin"
 	}
 	return &checkpoint.Error{Kind: checkpoint.KindFailed, Err: err, Hints: []string{
-		fmt.Sprintf("the content of %s is not here; this brings it: git lfs fetch %s %s", lfs.Count(filter.Gone), name.Quoted(remote), r.files.Event().Commit),
+		fmt.Sprintf("the content of %s is not here; this brings it: git lfs fetch %s %s", lfs.Count(filter.Gone), name.Quoted(remote), r.Files.Event().Commit),
 	}}
 }

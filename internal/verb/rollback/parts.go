@@ -16,6 +16,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // parts says, for a point on the way through the levels, which safety checkpoint holds the files,
@@ -61,13 +62,17 @@ func (r *target) partsBefore(first int) []parts {
 
 // targetOfUndo returns where an undo leads, with the checkpoints whose files, index and HEAD are
 // restored in the end, and the mode that follows from that.
-func targetOfUndo(ctx context.Context, s *checkpoint.Service, u undo) (target, error) {
+func targetOfUndo(ctx context.Context, s *checkpoint.Service, u undo, plans []journal.Plan) (target, error) {
 	last := len(u.levels) - 1
 	in := u.levels[last].State
 	// The last plan says where the undo ends, all plans together what it discards and restores.
 	t := target{
-		s: s, undo: u, to: &checkpoint.Found{Session: in.Session, State: in, Entry: in.Entry(u.plans[last].Target)},
-		req: Request{Mode: ModeState, Branch: BranchKeep, Force: u.sameOperation(ctx, s)},
+		s: s, undo: u, req: Request{Mode: ModeState, Branch: BranchKeep, Force: u.sameOperation(ctx, s)},
+		Move: Move{To: &checkpoint.Found{Session: in.Session, State: in, Entry: in.Entry(plans[last].Target)}, Exact: true},
+	}
+	for _, in := range bySession(u.levels) {
+		discard, restore := netLists(u.levels[in[0]].State, gather.List(in, func(at int) journal.Plan { return plans[at] }))
+		t.discard, t.restore = append(t.discard, discard...), append(t.restore, restore...)
 	}
 	end := t.partsBefore(0)[last+1]
 	safety := func(at int) (*journal.Entry, error) {
@@ -78,7 +83,7 @@ func targetOfUndo(ctx context.Context, s *checkpoint.Service, u undo) (target, e
 		return e, nil
 	}
 	var err error
-	if t.files, err = safety(last); err != nil {
+	if t.Files, err = safety(last); err != nil {
 		return t, err
 	}
 	if end == (parts{thisUndo, thisUndo, thisUndo}) {
@@ -90,23 +95,23 @@ func targetOfUndo(ctx context.Context, s *checkpoint.Service, u undo) (target, e
 	// From here on something moves in the worktree, but each part only if some level moved it.
 	t.req.Mode = ModeWorktree
 	from := last
-	if t.filesStay = end.files == thisUndo; !t.filesStay {
+	if t.FilesStay = end.files == thisUndo; !t.FilesStay {
 		from = end.files
 	}
-	if t.files, err = safety(from); err != nil {
+	if t.Files, err = safety(from); err != nil {
 		return t, err
 	}
 	if end.index != thisUndo || t.req.Force { // with Force the index stays anyway
 		t.req.Mode = ModeAll
 	}
 	if end.index != thisUndo && end.index != from {
-		if t.indexFrom, err = safety(end.index); err != nil {
+		if t.Index, err = safety(end.index); err != nil {
 			return t, err
 		}
 	}
 	if end.head != thisUndo {
 		t.req.Branch = BranchMove
-		if t.headFrom, err = safety(end.head); err != nil {
+		if t.Head, err = safety(end.head); err != nil {
 			return t, err
 		}
 	}
@@ -294,12 +299,12 @@ func (r *fileMoves) headAfter(ctx context.Context, before, level int) (string, e
 
 // headRecord returns the record of the checkpoint whose HEAD is restored.
 func (r *target) headRecord(ctx context.Context) (*record.Record, error) {
-	if r.headFrom == nil || r.headFrom == r.files {
+	if r.Head == nil || r.Head == r.Files {
 		return r.record, nil
 	}
-	rec, err := r.s.ReadRecord(ctx, r.headFrom)
+	rec, err := r.s.ReadRecord(ctx, r.Head)
 	if err != nil {
-		return nil, checkpoint.DamagedError(r.headFrom, err)
+		return nil, checkpoint.DamagedError(r.Head, err)
 	}
 	return rec, nil
 }

@@ -17,33 +17,32 @@ import (
 	"git-checkpoint/internal/verb/inspect"
 )
 
-// restore is the part of a target that describes a restore, or the undo or redo of one. It is empty
-// for all others.
-type restore struct {
-	stays bool            // the session stays where it is
-	only  map[string]bool // of an undo: these paths; nil: those of the request, or all
-}
-
 // restoring returns the target of a restore from the checkpoint in from. It is an error if the session
 // has no current checkpoint, because the event of a restore says where the session stays.
 func restoring(s *checkpoint.Service, req Request, from *checkpoint.Found) (target, error) {
 	if req.Branch == BranchMove {
 		return target{}, checkpoint.Usage("--state brings the rest of the checkpoint back, too", "paths alone move no branch")
 	}
-	req.Branch = BranchKeep
 	now := from.State.CurrentEntry()
 	if now == nil {
 		hint := fmt.Sprintf("`git restore --source=%s -- %s` brings them back", from.Entry.Event().Commit.Short(), name.Quoted(req.Paths[0]))
 		return target{}, checkpoint.Failure(checkpoint.KindRefused, hint, "session %q is at no checkpoint, so an undo could not go back to one", from.Session)
 	}
-	to := &checkpoint.Found{Session: from.Session, State: from.State, Entry: now}
-	return target{s: s, req: req, to: to, files: from.Entry, restore: restore{stays: true}}, nil
+	return target{s: s, req: req, Move: Move{
+		To: &checkpoint.Found{Session: from.Session, State: from.State, Entry: now}, Files: from.Entry, Named: true, Part: true, Branch: branchStays(s),
+		Mode: ModePaths, Before: "before some paths of " + checkpoint.CalledBy(from.Entry) + " were restored",
+	}}, nil
+}
+
+// branchStays is the plan that leaves HEAD and its branch where they are.
+func branchStays(s *checkpoint.Service) *checkpoint.BranchPlan {
+	return &checkpoint.BranchPlan{Name: s.Repo.Head.Branch, From: s.Repo.Head.OID, To: s.Repo.Head.OID}
 }
 
 // undoRestores makes r the undo of restores alone. If there are several, each is undone by itself, and
 // r shows what they do together.
 func (r *target) undoRestores(ctx context.Context) {
-	r.stays, r.req.Mode, r.only = true, ModeWorktree, map[string]bool{}
+	r.Part, r.Branch, r.Mode, r.req.Mode, r.only = true, branchStays(r.s), ModePaths, ModeWorktree, map[string]bool{}
 	for _, l := range r.levels {
 		if !l.Head.Stays() || isGone(r.lists.entry(l.Head.Safety)) {
 			continue
@@ -69,7 +68,7 @@ func (r *target) undoRestores(ctx context.Context) {
 
 // changed returns what the plan of a restore changes, nil for any other plan.
 func (r *fileMoves) changed(ctx context.Context) (*create.Restored, error) {
-	if !r.stays {
+	if !r.Part {
 		return nil, nil
 	}
 	paths := gather.Map(r.plan.Ops, func(op snapshot.Op) (string, bool) { return op.Path, !op.Same })

@@ -1,7 +1,7 @@
 // Package rollback takes the worktree, the index, HEAD and the job's state back to a checkpoint,
 // and undoes and redoes that.
 //
-// A rollback has two phases. Prepare (or PrepareUndo, PreparePromotion) returns a Plan and changes
+// A rollback has two phases. Prepare (or PrepareUndo, PrepareMove) returns a Plan and changes
 // nothing, so that the user can look at the plan first. Plan.Apply carries it out in this order:
 //
 //  0. With Request.Chat, prepare a conversation that goes on from there (package continuation).
@@ -29,12 +29,42 @@ import (
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/verb/create"
 )
 
-// Plan is a planned rollback, undo, redo or promotion. Nothing has been changed yet.
+// Move is what a command wants: where files, index, HEAD and session go, and what is said of it. Rollback,
+// restore, undo, promote, land and revert make one each. What plans and carries it out knows no command.
+type Move struct {
+	To    *checkpoint.Found // the session, at the checkpoint that is current afterwards; its Entry is nil if none is
+	Files *journal.Entry    // the checkpoint whose files come back
+	Index *journal.Entry    // the one whose index comes back; nil: Files
+	Head  *journal.Entry    // the one whose HEAD comes back; nil: Files
+	// Merge combines what is there now with what is to come back; nil: the latter replaces the former.
+	Merge  func(ctx context.Context, now *snapshot.Capture, t snapshot.Target) (snapshot.Target, error)
+	Branch *checkpoint.BranchPlan // where HEAD goes, with an index that Merge has made for it if it moves; nil: as Head and the request say
+
+	Adds      bool // the session stays, and is to get a checkpoint on top: nothing is discarded
+	Part      bool // only some paths come back
+	Exact     bool // everything comes back as it was: flags of the index, and files that are ignored or excluded by now
+	FilesStay bool // no file changes, so Files does not say what the worktree gets
+
+	discard, restore []name.ID // the checkpoints that become discarded, and live again
+
+	Mode   Mode            // in the event; empty: that of the request
+	Named  bool            // event and plan name Files, because To is another one
+	Before string          // the message of the safety checkpoint
+	Then   *create.Request // the checkpoint that is made when the files are there; nil: none
+	Says   func(*Answer)   // adds what the command itself says to the plan; nil: nothing
+}
+
+// stays reports whether the session stays at its current checkpoint.
+func (m Move) stays() bool { return m.Adds || m.Part && !m.Exact }
+
+// Plan is a planned move. Nothing has been changed yet.
 type Plan struct {
 	fileMoves
 	chat
@@ -47,32 +77,24 @@ type Plan struct {
 	ready        time.Time // when
 }
 
-// target is where a rollback, undo, redo or promotion leads. Prepare, PrepareUndo and the like choose
-// it, and read completes it.
+// target is a move with what was asked for and, when read has completed it, the records that it needs.
 type target struct {
-	s       *checkpoint.Service
-	req     Request
-	to      *checkpoint.Found // the checkpoint that becomes current; its Entry is nil if none does
-	files   *journal.Entry    // the checkpoint whose files are restored
-	promote *Promotion        // nil unless this is a promotion or a landing
-	undo                      // empty unless this is an undo or a redo
-	restore                   // empty unless only some paths come back
+	s   *checkpoint.Service
+	req Request
+	Move
+	undo // of an undo or a redo; without levels for others
 
-	record *record.Record // the record of files
-	goal   *record.Record // the record of to: gives the state and the next step
+	record *record.Record // the record of Files
+	goal   *record.Record // the record of To: gives the state and the next step
 }
 
 // undo is the part of a target that describes an undo or a redo.
 type undo struct {
-	lists       *undoLists
-	levels      []journal.Level // the levels that are undone, the newest first; never empty
-	plans       []journal.Plan  // for each level, what it discards and restores
+	lists       *undoLists      // for others, those of the session alone
+	levels      []journal.Level // the levels that are undone, the newest first
 	direction   direction
-	takeCommits bool // UndoRequest.Force
-
-	filesStay bool           // no level wrote a file, so files does not say what the worktree gets
-	indexFrom *journal.Entry // the checkpoint whose index is restored; nil: that of files
-	headFrom  *journal.Entry // the checkpoint whose HEAD is restored; nil: that of files
+	takeCommits bool            // UndoRequest.Force
+	only        map[string]bool // of restores: the paths that they changed; nil: those of the request, or all
 }
 
 // fileMoves is what a rollback to a target does to files and index. For ModeState only the target
@@ -82,9 +104,6 @@ type fileMoves struct {
 	cur  *snapshot.Capture // the worktree as it is; its tree becomes that of the safety checkpoint
 	plan *snapshot.Plan    // nil for ModeState
 }
-
-// isUndo reports whether this is an undo or a redo.
-func (u undo) isUndo() bool { return len(u.levels) > 0 }
 
 // Answer returns what the plan will do, for display. Apply completes it.
 func (r *Plan) Answer() *Answer { return r.answer }
@@ -104,13 +123,17 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 		}
 		return plan(ctx, t)
 	}
-	files := to.Entry
-	if files.Safety {
-		if to, err = placeOf(to); err != nil {
-			return nil, err
-		}
+	t := target{s: s, req: req, Move: Move{To: to, Files: to.Entry, Named: to.Entry.Safety}}
+	if t.Named {
+		err = t.placeOf(to)
+	} else {
+		t.discard, t.restore, err = to.State.RollbackPlan(to.Entry.Checkpoint)
 	}
-	return plan(ctx, target{s: s, req: req, to: to, files: files})
+	if err != nil {
+		return nil, err
+	}
+	t.Before = "before the rollback to " + checkpoint.CalledBy(t.To.Entry)
+	return plan(ctx, t)
 }
 
 // plan computes the plan for a target. For a dry run it also works in a repository that can only be
@@ -123,19 +146,17 @@ func plan(ctx context.Context, asked target) (*Plan, error) {
 	return once()
 }
 
-// placeOf returns the checkpoint that was current when a safety checkpoint was made. A rollback to
-// a safety checkpoint restores its files, but the session returns to that one: a safety checkpoint
-// is never current.
-func placeOf(safety *checkpoint.Found) (*checkpoint.Found, error) {
-	id, _, _, err := safety.State.SafetyPlan(safety.Entry.Checkpoint)
-	switch {
-	case errors.Is(err, journal.ErrNoPlace):
+// placeOf has the session return to the checkpoint that was current when a safety checkpoint was made. A
+// rollback to a safety checkpoint restores its files, but it is never current itself.
+func (m *Move) placeOf(safety *checkpoint.Found) error {
+	id, discard, restore, err := safety.State.SafetyPlan(safety.Entry.Checkpoint)
+	if errors.Is(err, journal.ErrNoPlace) {
 		hint := fmt.Sprintf("`git restore --source=%s -- PATH` brings its files", safety.Entry.Event().Commit.Short())
-		return nil, checkpoint.Failure(checkpoint.KindRefused, hint, "%s was made when there was no current checkpoint, so there is none to go back to", checkpoint.CalledBy(safety.Entry))
-	case err != nil:
-		return nil, err
+		return checkpoint.Failure(checkpoint.KindRefused, hint, "%s was made when there was no current checkpoint, so there is none to go back to", checkpoint.CalledBy(safety.Entry))
 	}
-	return &checkpoint.Found{Session: safety.Session, State: safety.State, Entry: safety.State.Entry(id)}, nil
+	m.To = &checkpoint.Found{Session: safety.Session, State: safety.State, Entry: safety.State.Entry(id)}
+	m.discard, m.restore = discard, restore
+	return err
 }
 
 // compute plans the whole move: files and index, levels of an undo, the branch, and the answer.
@@ -151,10 +172,8 @@ func compute(ctx context.Context, asked target) (*Plan, error) {
 		}
 	}
 	r := &Plan{fileMoves: *moves, asked: asked}
-	if t.isUndo() {
-		if r.transactions, err = moves.divide(ctx); err != nil {
-			return nil, err
-		}
+	if r.transactions, err = moves.divide(ctx); err != nil {
+		return nil, err
 	}
 	a, err := moves.describe(ctx)
 	if err != nil {
@@ -170,7 +189,7 @@ func compute(ctx context.Context, asked target) (*Plan, error) {
 		return nil, err
 	}
 	a.Branch, a.Warnings = r.branch.BranchPlan, slices.Concat(r.operationOver(ctx), a.Warnings, r.branch.warnings)
-	if r.plan != nil && r.promote == nil && !r.filesStay && !a.Branch.Moved {
+	if r.plan != nil && !r.Adds && !r.FilesStay && !a.Branch.Moved {
 		a.Elsewhere = checkpoint.Elsewhere(r.s, r.record)
 	}
 	r.answer = a
@@ -192,10 +211,13 @@ func (r target) read(ctx context.Context) (*target, contents, error) {
 	if err := r.refuseEarly(); err != nil {
 		return nil, contents{}, err
 	}
+	if r.lists == nil {
+		r.lists = &undoLists{states: []*journal.State{r.To.State}}
+	}
 	var err error
 	var got contents
-	if r.record, got, err = readTarget(ctx, r.s, r.files); err != nil {
-		return nil, got, r.damaged(ctx, r.files, err)
+	if r.record, got, err = readTarget(ctx, r.s, r.Files); err != nil {
+		return nil, got, r.damaged(ctx, r.Files, err)
 	}
 	if err := r.refuseWithoutFiles(); err != nil {
 		return nil, got, err
@@ -203,15 +225,15 @@ func (r target) read(ctx context.Context) (*target, contents, error) {
 	r.goal = r.record
 	// The state comes from the checkpoint that becomes current, the files from another one: an
 	// undo, or a rollback to a safety checkpoint.
-	if r.promote == nil && r.to.Entry != nil && r.to.Entry != r.files && !r.to.Entry.Dead {
-		goal, err := r.s.ReadRecord(ctx, r.to.Entry)
+	if !r.Adds && r.To.Entry != nil && r.To.Entry != r.Files && !r.To.Entry.Dead {
+		goal, err := r.s.ReadRecord(ctx, r.To.Entry)
 		switch {
 		case err == nil:
 			r.goal = goal
 		case ctx.Err() != nil:
 			return nil, got, context.Cause(ctx)
 		default: // the files do not need it, and they must come back
-			r.s.Warn(fmt.Sprintf("%s becomes current although it cannot be read: %v", checkpoint.CalledBy(r.to.Entry), err))
+			r.s.Warn(fmt.Sprintf("%s becomes current although it cannot be read: %v", checkpoint.CalledBy(r.To.Entry), err))
 		}
 	}
 	return &r, got, nil
@@ -249,7 +271,7 @@ func (r *target) refuseEarly() error {
 	if op := r.s.Repo.Checkout.Operation(); op != "" && !r.req.Force && r.req.Mode != ModeState {
 		e := checkpoint.Failure(checkpoint.KindRefused, "`"+git.EndOf(op)+"` ends it", "%s is in progress in this worktree", git.AnOperation(op))
 		// An undo has no --force: sameOperation decides.
-		if !r.isUndo() {
+		if !r.Exact {
 			e.Hints = append(e.Hints, "--force restores only files, and leaves it in progress")
 		}
 		return e

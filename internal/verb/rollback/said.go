@@ -12,7 +12,7 @@ import (
 // customMessage returns the workflow's own words for a moment of a rollback, or "" if it has none. An undo
 // has none, and neither has a restore of some paths.
 func (r *Plan) customMessage(moment string, a *Answer) string {
-	if r.isUndo() || r.stays {
+	if r.Exact || r.Part {
 		return ""
 	}
 	return strings.Join(checkpoint.OwnWords(r.def, moment, r.about(a)), "\n")
@@ -20,7 +20,7 @@ func (r *Plan) customMessage(moment string, a *Answer) string {
 
 // failed adds the workflow's own words about a failed rollback to the hints of the error.
 func (r *Plan) failed(a *Answer, err error) error {
-	if err == nil || r.isUndo() || r.stays {
+	if err == nil || r.Exact || r.Part {
 		return err
 	}
 	said := r.about(a)
@@ -38,13 +38,13 @@ func (r *Plan) failed(a *Answer, err error) error {
 func (r *Plan) about(a *Answer) map[string]any {
 	rec := r.goal
 	said := map[string]any{
-		"session": string(a.Session), "workflow": r.def.Name, "topic": r.to.State.Topic, "reason": r.req.Reason,
+		"session": string(a.Session), "workflow": r.def.Name, "topic": r.To.State.Topic, "reason": r.req.Reason,
 		"from": string(a.From), "to": string(a.To), "label": a.ToLabel, "id": string(a.To),
 		"step": rec.Step, "step_name": rec.StepName, "status": rec.Status, "trigger": rec.Trigger,
 		"reverted": len(a.Plan.Write) + len(a.Plan.Delete) + len(a.Plan.Mode), "discarded": a.Plan.Discard,
 		"left_behind": a.Branch.CommitsLeft, "branch": a.Branch.Name.Short(),
 	}
-	if e := r.to.State.Entry(a.From); e != nil {
+	if e := r.To.State.Entry(a.From); e != nil {
 		said["from"] = e.Label
 	}
 	if a.NextStep != nil {

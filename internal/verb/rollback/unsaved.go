@@ -52,18 +52,18 @@ func (r *target) copies() []name.OID {
 	const maxCompared = 50 // how many commits are compared with the worktree. More would make a plan slow in long sessions
 	var commits []name.OID
 	// Most files are as in the current checkpoint or in HEAD.
-	if e := r.to.State.CurrentEntry(); e != nil {
+	if e := r.To.State.CurrentEntry(); e != nil {
 		commits = append(commits, e.Event().Commit)
 	}
 	if head := r.s.Repo.Head.OID; head != "" {
 		commits = append(commits, head)
 	}
-	for i, e := range r.to.State.Backward() {
+	for i, e := range r.To.State.Backward() {
 		if len(commits) == maxCompared {
 			break
 		}
 		if !e.Dead {
-			commits = append(commits, r.to.State.At(i).Event().Commit)
+			commits = append(commits, r.To.State.At(i).Event().Commit)
 		}
 	}
 	return commits

@@ -5,6 +5,7 @@ package rollback
 // these events. See "Levels" in docs/format.md.
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -83,13 +84,24 @@ func PrepareUndo(ctx context.Context, s *checkpoint.Service, req UndoRequest) (*
 		return nil, err
 	}
 	u := undo{lists: w, levels: levels, direction: directionOf(req.Redo), takeCommits: req.Force}
-	if u.plans, err = planEach(levels); err != nil {
-		return nil, err
-	}
-	t, err := targetOfUndo(ctx, s, u)
+	plans, err := planEach(levels)
 	if err != nil {
 		return nil, err
 	}
+	t, err := targetOfUndo(ctx, s, u, plans)
+	if err != nil {
+		return nil, err
+	}
+	did, what := levels[0].Rollback, "a restore of some paths"
+	if e := t.To.State.Entry(did.To); !t.Part && e != nil {
+		what = "the rollback to " + checkpoint.CalledBy(e)
+	} else if !t.Part {
+		what = "the rollback to " + did.ToLabel
+	}
+	if did.Mode == string(ModePromote) || did.Mode == string(ModeLand) {
+		what = cmp.Or(did.Reason, what) // "promote 3a: ..."
+	}
+	t.Before = "before the " + string(u.direction) + " of " + what
 	t.req.DryRun, t.req.OverwriteIgnored = req.DryRun, req.OverwriteIgnored
 	p, err := plan(ctx, t)
 	if err == nil && !req.Redo {

@@ -1,9 +1,5 @@
 package rollback
 
-// This file plans moves that are not rollbacks but work like one: promoting an attempt brings its files
-// into a session, landing moves the branch to commits made from checkpoints, and package revert takes
-// back what some steps did.
-
 import (
 	"context"
 	"encoding/json"
@@ -12,11 +8,10 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
-	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/verb/create"
 )
 
-// ModePromote is the mode in the event of a promotion. An undo of it restores everything, like
+// ModePromote is the mode in the event of a promotion or a revert. An undo of it restores everything, like
 // ModeAll.
 const ModePromote Mode = "promote"
 
@@ -25,19 +20,10 @@ const ModePromote Mode = "promote"
 // since, and restores the index, HEAD and the branch.
 const ModeLand Mode = checkpoint.ModeLand
 
-// Promotion restores the files of another session's checkpoint. The current checkpoint of the
-// session stays, and nothing is discarded: Then makes a new checkpoint afterwards.
-type Promotion struct {
-	Into  *checkpoint.Found // the session, at its current checkpoint
-	Files *checkpoint.Found // the checkpoint whose files are restored
-	What  Promoted
-	// Merge combines what is there now with what is to be restored; nil: the latter replaces the
-	// former.
-	Merge func(ctx context.Context, now *snapshot.Capture, t snapshot.Target) (snapshot.Target, error)
-
-	Then     *create.Request        // the checkpoint that is made when the files are there; nil: none
-	Reverted func() *Reverted       // says what Merge has decided, if this takes back steps; else nil
-	Branch   *checkpoint.BranchPlan // for a landing: where the branch goes
+// PrepareMove plans a move, as Prepare plans a rollback.
+func PrepareMove(ctx context.Context, s *checkpoint.Service, m Move, req Request) (*Plan, error) {
+	req.Branch = BranchKeep
+	return plan(ctx, target{s: s, req: req, Move: m})
 }
 
 // Promoted identifies what is promoted.
@@ -50,7 +36,7 @@ type Promoted struct {
 	Mention checkpoint.Mention `json:"-"`
 }
 
-// then makes the checkpoint that records a promotion, if this is one. The error is an *unmadeError.
+// then makes the checkpoint that a move is to make, if any. The error is an *unmadeError.
 func then(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent, answer *Answer) error {
 	if len(meta.Then) == 0 {
 		return nil
@@ -100,11 +86,4 @@ func (e *unmadeError) takeBack(ctx context.Context, s *checkpoint.Service) error
 		_, err = undo.Apply(ctx)
 	}
 	return errors.Join(e.error, err)
-}
-
-// PreparePromotion plans a promotion, as Prepare plans a rollback. With a branch no file changes:
-// Merge returns the new index, and the branch moves to commits made from checkpoints.
-func PreparePromotion(ctx context.Context, s *checkpoint.Service, p Promotion, req Request) (*Plan, error) {
-	req.Branch = BranchKeep
-	return plan(ctx, target{s: s, req: req, to: p.Into, files: p.Files.Entry, promote: &p})
 }
