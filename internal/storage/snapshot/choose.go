@@ -307,7 +307,7 @@ func (s *chooser) consider(look looker, p string, staged git.Mode, rules Rules, 
 		return skip(ReasonUnreadable, 0)
 	case err != nil:
 		return candidate{}, fmt.Errorf("look at %q: %w", p, err)
-	case info == nil && slices.ContainsFunc(strings.Split(p, "/"), func(part string) bool { return len(part) > 255 }):
+	case info == nil && tooLong(p):
 		return skip(ReasonLong, 0) // what is staged counts
 	case info == nil:
 		return candidate{path: p, gone: true}, nil

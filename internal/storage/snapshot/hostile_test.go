@@ -80,6 +80,11 @@ func TestHostileTrees(t *testing.T) {
 			t.Errorf("%q: %v", path, err)
 		}
 	}
+	for _, path := range []string{strings.Repeat("n", 256) + "/x", strings.Repeat("d/", 3000) + "x"} {
+		if p, err := shot.Plan(ctx, cur, Target{Tree: rawTree(t, repo, git.ModeFile, path)}, Scope{}); err != nil || len(p.Ops) > 0 || len(p.Kept) != 1 {
+			t.Errorf("%.300q, which git writes to no disk: %v, %d operations", path, err, len(p.Ops))
+		}
+	}
 	if _, err := shot.Plan(ctx, cur, Target{Tree: rawTree(t, repo, git.ModeSymlink, ".gitmodules")}, Scope{}); err == nil {
 		t.Error("a symbolic link called .gitmodules was planned")
 	}

@@ -346,7 +346,7 @@ func untouchedPaths(p *Plan, nested []string) func(string) bool {
 				return true
 			}
 		}
-		return false
+		return tooLong(q)
 	}
 }
 

@@ -16,7 +16,7 @@ const SightGone = "gone"
 
 // Sight returns a text that differs if something was written at p: for a file by its stat data, for
 // a directory, which is a repository inside the worktree, by those of the files in it without .git.
-// No content is read. The text is empty if it is not known, as for a directory with too many names.
+// No content is read. The text is empty if it is not known, as for a directory with too many or too long names.
 func (s *checkout) Sight(p string) string {
 	const maxSighted = 20000 // how many names below a directory Sight reads
 	p = strings.TrimSuffix(p, "/")
@@ -41,7 +41,7 @@ func (s *checkout) Sight(p string) string {
 // sightBelow adds the files below a directory to h. It reports whether it could read them all.
 func (s *checkout) sightBelow(dir string, h hash.Hash, left *int) bool {
 	entries, err := s.files.ReadDir(dir)
-	if *left -= len(entries); err != nil || *left < 0 {
+	if *left -= len(entries); err != nil || *left < 0 || len(dir) > cutPath {
 		return false
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })

@@ -209,6 +209,9 @@ func (f *specialFinder) ignored(dir string) bool {
 // read lists a directory without what is never captured. It ignores errors: git reports a
 // directory that cannot be read.
 func (f *specialFinder) read(dir string) []fs.DirEntry {
+	if len(dir) > cutPath { // git reads nothing there
+		return nil
+	}
 	entries, _ := f.git.files.ReadDir(dir) //nolint:errcheck // as said
 	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
 		return e.Name() == ".git" || worktree.IsStaging(e.Name()) || e.IsDir() && f.git.files.IsGit(path.Join(dir, e.Name()))

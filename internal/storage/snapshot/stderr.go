@@ -21,7 +21,7 @@ import (
 // for directories that cannot be read and removes the messages about them from the text.
 func (s *gitScanner) unreadable(stderr []byte) ([]string, error) {
 	out, err := classify(stderr)
-	if err == nil && !slices.ContainsFunc(out, func(p string) bool { return !s.files.Denies(p) }) {
+	if err == nil && !slices.ContainsFunc(out, func(p string) bool { return len(p) < cutPath && !s.files.Denies(p) }) {
 		return out, nil
 	}
 	text := string(stderr)
@@ -83,6 +83,15 @@ func garbled(p string) string {
 	return string(out)
 }
 
+// cutPath is a length of paths in bytes. A warning about a longer one may be cut off, at 4,096 bytes, and most
+// systems read nothing below such a directory.
+const cutPath = 3700
+
+// tooLong reports whether git makes no file of this name on any disk.
+func tooLong(p string) bool {
+	return len(p) > 4095 || slices.ContainsFunc(strings.Split(p, "/"), func(part string) bool { return len(part) > 255 })
+}
+
 // classify evaluates what git wrote to stderr while it exited with 0. It returns the directories
 // (ending in "/") and files that git could not look into. Known messages without consequences are
 // ignored. Any other line is an error.
@@ -90,6 +99,9 @@ func classify(stderr []byte) (unreadable []string, err error) {
 	for _, line := range strings.Split(strings.TrimSpace(string(stderr)), "\n") {
 		switch {
 		case line == "", strings.HasPrefix(line, "hint: "):
+		case len(line) > cutPath+255 && strings.HasPrefix(line, "warning: "):
+			p := line[strings.IndexByte(line, '\'')+1:][:cutPath+1]
+			unreadable = append(unreadable, p[:strings.LastIndexByte(p, '/')+1])
 		case strings.HasPrefix(line, "warning: unable to access '/"): // the user's rules, in another account's home
 		case strings.HasSuffix(line, ": Too many levels of symbolic links"), strings.HasSuffix(line, ": File name too long"): // nothing is there
 		case regexp.MustCompile(`^error: (BOM is (required|prohibited) in '.*' if encoded as |failed to encode '.*' from ).*$`).MatchString(line):

@@ -95,30 +95,25 @@ func (w *Files) Lstat(p string) (fs.FileInfo, error) {
 }
 
 // realDir reports whether dir and every directory above it are real directories. A path behind a
-// symbolic link is not part of the worktree, and git does not look there either.
+// symbolic link is not part of the worktree, and git does not look there either. It looks from the top,
+// because nothing is below what is missing: somebody's tree may have thousands of levels.
 func (w *Files) realDir(dir string) (bool, error) {
-	if dir == "." {
-		return true, nil
-	}
 	w.mu.Lock()
-	known := w.real[dir]
-	w.mu.Unlock()
-	if known {
-		return true, nil
+	defer w.mu.Unlock()
+	for end := 0; end < len(dir) && dir != "." && !w.real[dir]; end++ {
+		end += strings.IndexByte(dir[end:]+"/", '/')
+		if w.real[dir[:end]] {
+			continue
+		}
+		info, err := w.Root.Lstat(dir[:end])
+		if Absent(err) || err == nil && !info.IsDir() {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		w.real[dir[:end]] = true
 	}
-	if ok, err := w.realDir(path.Dir(dir)); !ok || err != nil {
-		return false, err
-	}
-	info, err := w.Root.Lstat(dir)
-	if Absent(err) || err == nil && !info.IsDir() {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	w.mu.Lock()
-	w.real[dir] = true
-	w.mu.Unlock()
 	return true, nil
 }
 
