@@ -167,8 +167,6 @@ func embedded() []string {
 		"verb/interop/reading tree",
 		"verb/repair/beside repairs",
 		"verb/repair/repairs rebuilding",
-		"verb/rollback/Answer Mentioned",
-		"verb/rollback/Plan chat",
 		"verb/transfer/ExportRequest Destination",
 		"verb/transfer/importWriter importing",
 		"verb/travel/pushRound transfer",

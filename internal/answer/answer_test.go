@@ -115,6 +115,12 @@ func rolledBack() *rollback.Answer {
 	}
 }
 
+func walked() *rollback.Answer {
+	r := rolledBack()
+	r.Command = "undo"
+	return r
+}
+
 func moved() *rollback.Answer {
 	r := rolledBack()
 	r.Branch.Moved, r.Branch.Target, r.Mode, r.State = true, r.Branch.Name, "state", json.RawMessage(`{"phase":"architecture"}`)
@@ -180,7 +186,7 @@ func answers() map[string]answer.Answer {
 		"compared-equal": answer.Compared{Difference: &inspect.Difference{From: checkpoint.Labelled{ID: first, Label: "cp-01-init"}}},
 		"planned":        answer.Planned{Plan: rolledBack()}, "planned-branch": answer.Planned{Plan: moved()},
 		"rolledback": answer.RolledBack{Done: rolledBack()}, "rolledback-state": answer.RolledBack{Done: moved()},
-		"undone": answer.Undone{Done: rolledBack()}, "stands": answer.Stands{Status: status()}, "stands-running": answer.Stands{Status: running()},
+		"undone": answer.Undone{Done: walked()}, "stands": answer.Stands{Status: status()}, "stands-running": answer.Stands{Status: running()},
 		"stands-new": answer.Stands{Status: &inspect.StatusAnswer{Enabled: true, Branch: "refs/heads/main"}},
 		"audit":      history(), "session": answer.Session{Manifest: &m}, "sessions": answer.Sessions{m},
 		"side-by-side": answer.SideBySide{Found: sideBySide()},

@@ -57,7 +57,7 @@ func (a Planned) text(p *page) {
 	p.plannedFiles(r)
 	left, count := p.leaves(r)
 	leaves := "Leaves"
-	if len(r.Levels) > 0 && r.Levels[0].List == "undo" {
+	if r.Command == "undo" {
 		leaves = "Undo removes"
 	}
 	p.fields(
@@ -99,7 +99,7 @@ func (p *page) heading(r *rollback.Answer) (heading []field, state render.Cell) 
 		heading = []field{{"Promotes", render.Cell{plain(from.Attempt + ": "), {Role: render.ID, Text: from.Mention.Name}, plain(strings.TrimPrefix(from.Mention.String(), from.Mention.Name) + " of " + string(from.Session) + ", into session " + string(r.Session))}}}
 	}
 	if len(r.Levels) > 0 {
-		heading = []field{{map[string]string{"undo": "Undo", "redo": "Redo"}[r.Levels[0].List], say(p.enumeration(gather.List(r.Levels, func(l rollback.UndoLevel) string { return l.Said })))}, {"Goes to", place}}
+		heading = []field{{map[string]string{"undo": "Undo", "redo": "Redo"}[r.Command], say(p.enumeration(gather.List(r.Levels, func(l rollback.UndoLevel) string { return l.Said })))}, {"Goes to", place}}
 	}
 	if landings(r) {
 		heading[len(heading)-1], state = field{"Worktree", say(when(len(r.Plan.Write)+len(r.Plan.Delete)+len(r.Plan.Mode) == 0, "does not change"))}, nil
@@ -147,7 +147,7 @@ func (p *page) leaves(r *rollback.Answer) (text, count string) {
 // bringsBack names the command that brings back what is left behind.
 func bringsBack(r *rollback.Answer) string {
 	back := "undo"
-	if len(r.Levels) > 0 && r.Levels[0].List == "undo" {
+	if r.Command == "undo" {
 		back = "redo"
 	}
 	if len(r.Leaves) > 1 {

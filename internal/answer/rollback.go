@@ -17,11 +17,10 @@ import (
 	"git-checkpoint/internal/verb/rollback"
 )
 
-// What an undo and a redo did, before the checkpoint that they went to.
-const (
-	undone = "Undone, back at"
-	redone = "Redone, at"
-)
+// walked is what an undo or a redo did, before the checkpoint that it went to.
+func walked(r *rollback.Answer) string {
+	return map[string]string{"undo": "Undone, back at", "redo": "Redone, at"}[r.Command]
+}
 
 // RolledBack is the result of a rollback.
 type RolledBack struct{ Done *rollback.Answer }
@@ -31,10 +30,8 @@ type RolledBack struct{ Done *rollback.Answer }
 // go one level further.
 func (a RolledBack) text(p *page) {
 	switch {
-	case a.Done.Redid:
-		p.wentTo(redone, a.Done)
-	case a.Done.Undid:
-		p.wentTo(undone, a.Done)
+	case a.Done.Command != "":
+		p.wentTo(walked(a.Done), a.Done)
 	case a.Done.Stays && a.Done.FilesFrom != nil:
 		p.wentTo("Restored some files of "+a.Done.Source.String()+"; the session stays at", a.Done)
 	default:
@@ -42,7 +39,7 @@ func (a RolledBack) text(p *page) {
 	}
 	switch {
 	case a.Done.Mode == rollback.ModeAbort:
-	case a.Done.Undid:
+	case a.Done.Command != "":
 		p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo --list shows what can be undone and redone"))
 	default:
 		p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo"))
@@ -75,25 +72,16 @@ func chatPlan(r *rollback.Answer) string {
 }
 
 // Undone is the result of an undo or a redo.
-type Undone struct {
-	Done *rollback.Answer
-	Redo bool
-}
+type Undone struct{ Done *rollback.Answer }
 
 // text writes where the worktree is now, what comes next, and what another undo or redo would do.
 func (a Undone) text(p *page) {
 	if landings(a.Done) {
-		did := " Taken back: "
-		if a.Redo {
-			did = " Landed again: "
-		}
+		did := map[string]string{"undo": " Taken back: ", "redo": " Landed again: "}[a.Done.Command]
 		p.line(render.Span{Role: render.Success, Text: "✓"}, plain(did+p.enumeration(gather.List(a.Done.Levels, func(l rollback.UndoLevel) string { return l.Said }))))
 		p.line(plain("Branch: " + branchDone(a.Done, p.view)))
 	} else {
-		verb := undone
-		if a.Redo {
-			verb = redone
-		}
+		verb := walked(a.Done)
 		if a.Done.Stays {
 			verb, _, _ = strings.Cut(verb, ",")
 			verb += "; the session stays at"

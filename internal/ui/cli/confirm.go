@@ -75,7 +75,7 @@ func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, digest string, 
 	}
 	// An undo that changes no file must still be applied: it moves to the next level, and without
 	// that nobody could undo further.
-	walks := len(planned.Plan.Levels) > 0
+	walks := planned.Plan.Command != ""
 	switch {
 	case planned.Plan.Empty && !walks:
 		planned.Plan.DryRun = how.DryRun || !how.Yes

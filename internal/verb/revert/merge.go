@@ -49,7 +49,7 @@ func (r *reverting) merge(ctx context.Context, now *snapshot.Capture, t snapshot
 		return t, err
 	}
 	if len(r.req.Paths) > 0 && len(outcomes)+len(r.said.Left) == 0 {
-		return t, checkpoint.Usage("a path must be a file or directory, not a pattern", "%s changed none of these paths", r.said.What)
+		return t, checkpoint.Usage("a path must be a file or directory, not a pattern", "%s changed none of these paths", r.what)
 	}
 	with, err := r.others(ctx, outcomes, since)
 	if err != nil {

@@ -61,6 +61,8 @@ type reverting struct {
 	ignored []string         // what the current checkpoint has although it is ignored
 	rest    bool             // what no checkpoint has yet is taken back, too: --by outside
 	request create.Request
+	what    string            // the steps as the user named them
+	state   json.RawMessage   // the job's state afterwards; nil: it stays
 	said    rollback.Reverted // without the files
 	done    *rollback.Reverted
 }
@@ -145,7 +147,7 @@ func (r *reverting) plan(ctx context.Context) (*Plan, error) {
 	switch {
 	case len(conflicts) > 0 && !r.req.Conflicts, len(r.said.StateConflicts) > 0:
 		p.Refusal = r.refusal(conflicts)
-	case !r.changes() && r.said.State == nil && r.req.AskHeld && r.held() > 0:
+	case !r.changes() && r.state == nil && r.req.AskHeld && r.held() > 0:
 		held := r.req
 		held.By, held.AskHeld = Unknown, false
 		p, err := Prepare(ctx, r.s, held)
@@ -153,7 +155,7 @@ func (r *reverting) plan(ctx context.Context) (*Plan, error) {
 			p.Held = true
 		}
 		return p, err
-	case !r.changes() && r.said.State == nil:
+	case !r.changes() && r.state == nil:
 		return nil, r.nothing()
 	}
 	return p, nil
@@ -166,14 +168,14 @@ func (r *reverting) say(a *rollback.Answer) {
 			r.done.Files[i].How = threeway.Same
 		}
 	}
-	if a.Reverted = r.done; r.said.State != nil {
-		a.State = r.said.State
+	if a.Reverted = r.done; r.state != nil {
+		a.State = r.state
 	}
 }
 
 // message says what is done, and the user's reason.
 func (r *reverting) message() string {
-	return strings.TrimSuffix("revert "+r.said.What+": "+strings.TrimSpace(r.req.Reason), ": ")
+	return strings.TrimSuffix("revert "+r.what+": "+strings.TrimSpace(r.req.Reason), ": ")
 }
 
 // compose makes the request of the checkpoint on top: everything is as in the current one, but for the
@@ -217,7 +219,7 @@ func (r *reverting) reverseState(current json.RawMessage) error {
 	slices.Sort(r.said.StateConflicts)
 	r.said.StateConflicts = slices.Compact(r.said.StateConflicts)
 	if string(now) != string(current) {
-		r.request, r.said.State = r.request.Editing(now), now
+		r.request, r.state = r.request.Editing(now), now
 	}
 	return nil
 }
@@ -241,12 +243,12 @@ func (r *reverting) conflicts() (paths []checkpoint.Path) {
 
 // nothing is the answer to a revert that would change no file.
 func (r *reverting) nothing() error {
-	e := &checkpoint.Error{Kind: checkpoint.KindNothing, Message: fmt.Sprintf("nothing of %s is left to take back", r.said.What)}
+	e := &checkpoint.Error{Kind: checkpoint.KindNothing, Message: fmt.Sprintf("nothing of %s is left to take back", r.what)}
 	if held := r.held(); held > 0 {
 		if !r.req.DryRun {
 			e.Kind = checkpoint.KindRefused
 		}
-		e.Message = fmt.Sprintf("%s changed files, and who made these changes is unknown (files: %d); nothing was changed", r.said.What, held)
+		e.Message = fmt.Sprintf("%s changed files, and who made these changes is unknown (files: %d); nothing was changed", r.what, held)
 		r.req.By = Unknown
 		e.Hints = []string{"`" + r.command(r.req.Paths) + "` takes them back all the same"}
 	}
@@ -271,7 +273,7 @@ const mostNamed = 10
 
 // refusal is the error for a plan with conflicts. It has the command that leaves them out.
 func (r *reverting) refusal(conflicts []checkpoint.Path) error {
-	e := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("what %s did conflicts with what was done since (conflicts: %d); nothing was changed", r.said.What, len(conflicts)+len(r.said.StateConflicts))}
+	e := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("what %s did conflicts with what was done since (conflicts: %d); nothing was changed", r.what, len(conflicts)+len(r.said.StateConflicts))}
 	for i, f := range r.done.Files {
 		if f.How == threeway.Conflict && len(e.Hints) < mostNamed {
 			e.Hints = append(e.Hints, fmt.Sprintf("%s (%s)", name.Clip(string(r.done.Files[i].Path), name.Said), f.Why))

@@ -105,7 +105,7 @@ func (r *reverting) selected(ctx context.Context, worker *checkpoint.Found) ([]*
 	if r.req.By != "" {
 		what = append(what, "--by "+r.req.By)
 	}
-	r.said.What = strings.Join(what, " ")
+	r.what = strings.Join(what, " ")
 	r.rest = r.req.By == Outside && len(r.req.Refs) == 0
 	seen := map[name.ID]bool{}
 	chosen = slices.DeleteFunc(chosen, func(f *checkpoint.Found) bool {

@@ -28,8 +28,9 @@ func (r *fileMoves) describe(ctx context.Context) (*Answer, error) {
 	was, _ := from(r.To.State, r.Adds || r.Part)
 	a := &Answer{
 		Session: r.To.Session, From: was, DryRun: true, Mode: r.req.Mode,
-		State: r.goal.State, Stays: r.Part,
+		State: r.goal.State,
 	}
+	a.Command, a.Stays = string(r.direction), r.Part
 	if r.To.Entry != nil {
 		a.To, a.ToLabel = r.To.Entry.Checkpoint, r.To.Entry.Label
 	}
@@ -173,19 +174,10 @@ func (r *Plan) operationOver(ctx context.Context) []string {
 	return []string{text}
 }
 
-// sessionMove is what a rollback does to the session.
-type sessionMove struct {
-	discard []string // the labels of the checkpoints that are discarded
-	leaves  []checkpoint.Mention
-	left    []*journal.Entry // their entries; nil where a session does not have it
-	prompts int              // how many of them are steps of an agent's prompts
-	step    *NextStep
-	pending json.RawMessage // the work that the workflow says is still to do
-	def     *workflow.Definition
-}
-
-// moveSession plans the discarded checkpoints, the next step and the pending work after the move.
-func (r *target) moveSession(ctx context.Context) (m sessionMove, err error) {
+// moveSession adds to the answer what is discarded, and the next step and the pending work after the move.
+func (r *Plan) moveSession(ctx context.Context) (err error) {
+	const messagesRead = 12 // of how many checkpoints a person sees the message. Each costs the reading of a record
+	a := r.answer
 	// Without an id of its own, this worktree cannot tell whose work is discarded.
 	own, unknown := r.s.Store.WorktreeID()
 	for _, id := range r.discard {
@@ -193,42 +185,43 @@ func (r *target) moveSession(ctx context.Context) (m sessionMove, err error) {
 		if slices.ContainsFunc(r.lists.states, func(st *journal.State) bool { return st.Dead(id) }) {
 			continue
 		}
-		e, prefix, suffix, label, called := r.lists.entry(id), "", "", string(id), string(id)
+		e, label, m := r.lists.entry(id), string(id), checkpoint.Mention{Name: string(id)}
 		if e != nil {
-			label, called = e.Label, checkpoint.CalledBy(e)
-			if e.Milestone && e.Event().Trigger == journal.TriggerTurn {
-				m.prompts++
+			of := e.Event().Session
+			if label, m.Name = e.Label, checkpoint.CalledBy(e); len(a.Leaves) < messagesRead {
+				m = r.s.Mentioned(ctx, r.lists.states[slices.IndexFunc(r.lists.states, func(st *journal.State) bool { return st.Session == of })], e)
 			}
-			// An undo of several levels may discard checkpoints of other sessions, too.
-			if of := e.Event().Session; of != r.To.Session {
-				prefix = string(of) + ":"
+			if e.Milestone && e.Event().Trigger == journal.TriggerTurn {
+				a.Prompts++
+			}
+			if of != r.To.Session {
+				label, m.Name = string(of)+":"+label, string(of)+":"+m.Name
 			}
 			// With several worktrees on one session, warn that another worktree's work is discarded
 			// too.
 			if unknown == nil && e.Event().WorktreeID != own {
-				suffix = " (made in worktree " + e.Event().Worktree + ")"
+				m.Note = " (made in worktree " + e.Event().Worktree + ")"
 			}
 		}
-		m.discard, m.left = append(m.discard, prefix+label+suffix), append(m.left, e)
-		m.leaves = append(m.leaves, checkpoint.Mention{Name: prefix + called, Note: suffix})
+		a.Plan.Discard, a.Leaves = append(a.Plan.Discard, label+m.Note), append(a.Leaves, m)
 	}
 	// A missing or broken definition must not stop a rollback, so this one falls back to the
 	// default.
-	if m.def, err = r.s.ReadableDefinition(ctx, r.To.State); err != nil {
-		return m, err
+	if r.def, err = r.s.ReadableDefinition(ctx, r.To.State); err != nil {
+		return err
 	}
 	if r.To.Entry != nil {
-		if step, ok := m.def.Steps.Next(new(r.To.Entry.Step), slices.Collect(maps.Keys(r.To.State.Skipped)), r.To.State.Highest()); ok {
-			m.step = &NextStep{step.Number, step.Name}
+		if step, ok := r.def.Steps.Next(new(r.To.Entry.Step), slices.Collect(maps.Keys(r.To.State.Skipped)), r.To.State.Highest()); ok {
+			a.NextStep = &NextStep{step.Number, step.Name}
 		}
 	}
-	m.pending = json.RawMessage("[]")
+	a.Pending = json.RawMessage("[]")
 	after := r.after()
-	after.Former = r.s.Former(ctx, m.def, r.To.State, r.To.State.Entry(r.goal.ID))
-	if pending := m.def.Pending(after); len(pending) > 0 {
-		m.pending, err = json.Marshal(pending)
+	after.Former = r.s.Former(ctx, r.def, r.To.State, r.To.State.Entry(r.goal.ID))
+	if pending := r.def.Pending(after); len(pending) > 0 {
+		a.Pending, err = json.Marshal(pending)
 	}
-	return m, err
+	return err
 }
 
 // after returns the workflow's view of the session once the move is done: the fold now, with the

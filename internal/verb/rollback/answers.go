@@ -34,8 +34,8 @@ type Risk struct {
 // ModeAbort is the mode in the answer of Abort.
 const ModeAbort Mode = "abort"
 
-// Answer is what `rollback`, `undo` and `redo` print, before and after Apply. The JSON members are
-// a contract: see docs/json.md.
+// Answer is what the commands that move files print, before and after Apply: what all of them have, and after that the
+// parts of some. The JSON members are a contract: see docs/json.md.
 type Answer struct {
 	Session  name.Session          `json:"session"`
 	From     name.ID               `json:"from"` // the current checkpoint before; empty: none
@@ -53,18 +53,33 @@ type Answer struct {
 	NextStep *NextStep             `json:"next_step"`       // nil: there is none
 	Warnings []string              `json:"warnings,omitempty"`
 
-	Promotes *Promoted `json:"promotes,omitempty"` // of promote: where the files come from
-	// Where the files come from a checkpoint other than To: a safety checkpoint, which cannot
-	// become current, or the source of some paths.
+	Origin
+	Walked
+	Beside
+	*Reverted
+	Mentioned `json:"-"`
+}
+
+// Origin says where the files come from, if not from the checkpoint To.
+type Origin struct {
+	Promotes *Promoted `json:"promotes,omitempty"` // of promote
+	// A safety checkpoint, which cannot become current, or the source of some paths.
 	FilesFrom *checkpoint.Labelled `json:"files_from,omitempty"`
+}
 
-	Levels     []UndoLevel `json:"levels,omitempty"` // of undo and redo: what is undone, in this order
-	SavedSince string      `json:"-"`                // says how to remove what was saved after the last rollback; empty: nothing was
+// Walked is the part of undo and redo, with the next of each after this is done.
+type Walked struct {
+	Levels    []UndoLevel `json:"levels,omitempty"`    // what is undone, in this order
+	Meanwhile []Meanwhile `json:"meanwhile,omitempty"` // what other worktrees did since then
+	NextUndo  *UndoLevel  `json:"next_undo,omitempty"`
+	NextRedo  *UndoLevel  `json:"next_redo,omitempty"`
 
-	Meanwhile []Meanwhile `json:"meanwhile,omitempty"` // of undo and redo: what other worktrees did since then
-	NextUndo  *UndoLevel  `json:"next_undo,omitempty"` // the next one after this is done
-	NextRedo  *UndoLevel  `json:"next_redo,omitempty"` // the next one after this is done
+	Command    string `json:"-"` // undo or redo; empty: neither
+	SavedSince string `json:"-"` // says how to remove what was saved after the last rollback; empty: nothing was
+}
 
+// Beside is what comes back besides, or does not.
+type Beside struct {
 	// The checkpoint was made on a different branch from the one that HEAD is on afterwards.
 	Elsewhere string `json:"elsewhere,omitempty"`
 	// What the checkpoint left out, and nested repositories that have changed since.
@@ -79,28 +94,29 @@ type Answer struct {
 
 	Chat   *continuation.Answer `json:"chat,omitempty"` // how the conversation with an agent goes on
 	ChatOf string               `json:"-"`              // the agent whose conversation --chat would take back, too
+}
 
-	Mentioned `json:"-"`
+// Mentioned is what people see, or what says it to them.
+type Mentioned struct {
+	Target checkpoint.Mention                    // the checkpoint that becomes current; its Name is empty if none does
+	Source checkpoint.Mention                    // the checkpoint whose files come back
+	Leaves []checkpoint.Mention                  // those that are left behind, in the order of PlanFiles.Discard, the first with their messages
+	Lines  map[checkpoint.Path]inspect.FileCount // says by path how many lines change; nil: they were not counted
 
-	*Reverted                    // of revert; nil for others
-	Created   *checkpoint.Detail `json:"-"` // of a promotion: the checkpoint that it made
-	Stays     bool               `json:"-"` // only some paths come back; the session stays where it is
-	Undid     bool               `json:"-"` // of Continue: it finished an undo or a redo
-	Redid     bool               `json:"-"` // of Continue: it finished a redo
-	Empty     bool               `json:"-"` // nothing to do: everything is as in the target
-	Said      string             `json:"-"` // the workflow's words; empty: the usual ones
+	Created *checkpoint.Detail // the checkpoint on top that was made; nil: none
+	Stays   bool               // only some paths come back; the session stays where it is
+	Empty   bool               // nothing to do: everything is as in the target
+	Said    string             // the workflow's words; empty: the usual ones
 }
 
 // Reverted says what a revert takes back.
 type Reverted struct {
-	What       string          `json:"-"` // the steps as the user named them
 	By         string          `json:"-"` // whose work alone is taken back; empty: that of the steps
 	Unsure     int             `json:"-"` // counts the changes that are not taken back and may be theirs
 	Steps      []RevertedStep  `json:"steps"`
 	Files      []RevertedFile  `json:"files"`
 	Left       []LeftOfStep    `json:"left"`
 	Checkpoint json.RawMessage `json:"checkpoint"` // null in a plan. When it is made, package answer writes it
-	State      json.RawMessage `json:"-"`          // the job's state afterwards; nil: it stays
 	// StateConflicts are the members of the state that changed since in another way.
 	StateConflicts []string `json:"state_conflicts,omitempty"`
 }

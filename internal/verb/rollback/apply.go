@@ -19,6 +19,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/lfs"
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/verb/continuation"
@@ -44,7 +45,7 @@ func (r *Plan) Apply(ctx context.Context) (_ *Answer, err error) {
 		if r.prepared, err = r.conversation.Prepare(ctx, r.s); err != nil {
 			return nil, err
 		}
-		defer func() { r.goOn(ctx, r.s, &done, err) }()
+		defer func() { r.goOn(ctx, &done, err) }()
 	}
 	switch {
 	case len(r.transactions) > 1:
@@ -102,6 +103,22 @@ func (r *Plan) applyFiles(ctx context.Context, done *Answer) error {
 		return err
 	}
 	return r.failed(done, finish(ctx, r.s, staged, meta, done))
+}
+
+// notStaged returns the error for new content that could not be written, with the command that brings
+// files of git-lfs whose content is not here.
+func (r *target) notStaged(err error) error {
+	filter, is := errors.AsType[*snapshot.FilterError](err)
+	if !is || len(filter.Gone) == 0 {
+		return err
+	}
+	remote, set := r.s.Settings.Get("checkpoint.remote")
+	if !set {
+		remote = "origin"
+	}
+	return &checkpoint.Error{Kind: checkpoint.KindFailed, Err: err, Hints: []string{
+		fmt.Sprintf("the content of %s is not here; this brings it: git lfs fetch %s %s", lfs.Count(filter.Gone), name.Quoted(remote), r.Files.Event().Commit),
+	}}
 }
 
 // begin makes the safety checkpoint and writes the intent file. From here on a killed rollback is
@@ -352,13 +369,19 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	}
 	if isWritten(st, meta) {
 		answer.Safety = meta.Safety
-		answer.Plan.Discard = discardedSince(st, meta.Safety)
-		if err := errors.Join(thenAgain(ctx, s, st, meta, answer), staged.Finish(ctx)); err != nil {
-			return answer, err
-		}
-		answer.Chat = continuationAnswer(s, continuation.At(s, meta.Chat))
-		return answer, nil
+		err = errors.Join(thenAgain(ctx, s, st, meta, answer), staged.Finish(ctx))
+	} else if err = goForward(ctx, s, staged, meta, answer); err == nil {
+		st, err = s.State(ctx, meta.Session)
 	}
+	if err != nil {
+		return nil, err
+	}
+	answer.Plan.Discard, answer.Chat = discardedSince(st, meta.Safety), continuationAnswer(s, continuation.At(s, meta.Chat))
+	return answer, nil
+}
+
+// goForward carries out what is left of a rollback, unless HEAD or a branch has moved since in another way.
+func goForward(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore, meta checkpoint.Intent, answer *Answer) (err error) {
 	if meta.Branch.Moved {
 		ref, old := moved(meta)
 		if now := refNow(ctx, s, ref); now != meta.Branch.To && now != old {
@@ -367,25 +390,18 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 				what = "branch " + meta.Branch.Target.Short()
 			}
 			hint := "`git checkpoint rollback --abort` restores the files and leaves the branch there"
-			return nil, checkpoint.Failure(checkpoint.KindRefused, hint, "%s has moved to %s since the rollback was cut off, and finishing it would lose that", what, now.Short())
+			return checkpoint.Failure(checkpoint.KindRefused, hint, "%s has moved to %s since the rollback was cut off, and finishing it would lose that", what, now.Short())
 		}
 	}
 	if err := indexFits(ctx, s, staged, meta); err != nil {
-		return nil, err
+		return err
 	}
 	// The worktree may be a copy of the one where the rollback began. It has an id of its own then,
 	// and its undo finds only events with that.
 	if meta.Event.WorktreeID, err = s.Store.WorktreeID(); err != nil {
-		return nil, err
+		return err
 	}
-	if err := finish(ctx, s, staged, meta, answer); err != nil {
-		return nil, err
-	}
-	if st, err = s.State(ctx, meta.Session); err != nil {
-		return nil, err
-	}
-	answer.Plan.Discard, answer.Chat = discardedSince(st, meta.Safety), continuationAnswer(s, continuation.At(s, meta.Chat))
-	return answer, nil
+	return finish(ctx, s, staged, meta, answer)
 }
 
 // isWritten reports whether the process was killed after it had written the event.
@@ -422,17 +438,19 @@ func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		return nil, checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint undo` takes it back", "that rollback is already complete")
 	}
 	plan := changes(staged.PathsBack)
+	failed := func(message string, err error, hints ...string) error {
+		return &checkpoint.Error{Kind: checkpoint.KindFailed, Message: message, Err: err, Hints: append(hints, "`git checkpoint rollback --abort` tries again")}
+	}
 	if err := staged.Back(); err != nil {
-		return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "not everything could be restored", Err: err, Hints: []string{
-			"`git checkpoint rollback --abort` tries again",
-			fmt.Sprintf("everything is kept in %s", name.CheckpointRef(meta.Session, meta.Safety)),
-		}}
+		return nil, checkpoint.WithHints(failed("not everything could be restored", err), func(hints []string) []string {
+			return append(hints, fmt.Sprintf("everything is kept in %s", name.CheckpointRef(meta.Session, meta.Safety)))
+		})
 	}
 	if err := headBack(ctx, s, meta); err != nil {
-		return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the files are restored, but the branch is not", Err: err, Hints: append(lockHints(err), "`git checkpoint rollback --abort` tries again")}
+		return nil, failed("the files are restored, but the branch is not", err, lockHints(err)...)
 	}
 	if err := follow(ctx, s, staged, meta); err != nil {
-		return nil, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the files are restored, but the index is not", Err: err, Hints: append(lockHints(err), "`git checkpoint rollback --abort` tries again")}
+		return nil, failed("the files are restored, but the index is not", err, lockHints(err)...)
 	}
 	if err := staged.Finish(ctx); err != nil {
 		return nil, err

@@ -8,12 +8,6 @@ import (
 	"git-checkpoint/internal/verb/continuation"
 )
 
-// chat is what a rollback does to the conversation with an agent. It is empty if it leaves that alone.
-type chat struct {
-	conversation *continuation.Conversation
-	prepared     *continuation.Prepared // from Apply on
-}
-
 // converse plans how the conversation goes on, or notes that it could. An undo of that comes back to the
 // conversation that stayed.
 func (r *Plan) converse(ctx context.Context) error {
@@ -39,17 +33,17 @@ func (r *Plan) converse(ctx context.Context) error {
 
 // goOn keeps the new conversation once the rollback is done. If the rollback failed, it removes the
 // conversation, unless the rollback was cut off half-way: then --continue and --abort decide.
-func (c chat) goOn(ctx context.Context, s *checkpoint.Service, done *Answer, failed error) {
+func (r *Plan) goOn(ctx context.Context, done *Answer, failed error) {
 	if failed == nil {
-		done.Chat = continuationAnswer(s, c.prepared)
+		done.Chat = continuationAnswer(r.s, r.prepared)
 		return
 	}
-	if dir, err := s.Repo.Dir(); err == nil {
+	if dir, err := r.s.Repo.Dir(); err == nil {
 		if in, err := snapshot.ReadIntent(dir); in != nil || err != nil {
 			return
 		}
 	}
-	dropped(ctx, s, c.prepared)
+	dropped(ctx, r.s, r.prepared)
 }
 
 // dropped removes a conversation that was prepared, if there is one.

@@ -5,25 +5,12 @@ package rollback
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/inspect"
 )
-
-// Mentioned is how people see the checkpoints of a plan.
-type Mentioned struct {
-	Target checkpoint.Mention                    // the checkpoint that becomes current; its Name is empty if none does
-	Source checkpoint.Mention                    // the checkpoint whose files come back
-	Leaves []checkpoint.Mention                  // those that are left behind, in the order of PlanFiles.Discard
-	Lines  map[checkpoint.Path]inspect.FileCount // says by path how many lines change; nil: they were not counted
-}
-
-// messagesRead is how many of the checkpoints that are left behind get their message. Each costs the
-// reading of a record, and a person sees fewer.
-const messagesRead = 12
 
 // linesCounted is the largest number of files whose lines a plan counts.
 const linesCounted = 1000
@@ -37,7 +24,7 @@ func (r *target) source() checkpoint.Mention {
 	return m
 }
 
-// mention fills in what a plan says of its checkpoints.
+// mention fills in what a plan says of the checkpoints that it goes to.
 func (r *Plan) mention(ctx context.Context) {
 	a := r.answer
 	a.Source = r.source()
@@ -47,15 +34,6 @@ func (r *Plan) mention(ctx context.Context) {
 			a.Target = checkpoint.MentionOf(r.goal)
 		}
 		a.Target.Name = checkpoint.NameTo(r.To.State, r.To.Entry)
-	}
-	for i, left := range r.left[:min(len(r.left), messagesRead)] {
-		if left == nil {
-			continue
-		}
-		st := r.lists.states[slices.IndexFunc(r.lists.states, func(of *journal.State) bool { return of.Session == left.Event().Session })]
-		m := r.s.Mentioned(ctx, st, left)
-		a.Leaves[i].Name = strings.TrimSuffix(a.Leaves[i].Name, checkpoint.CalledBy(left)) + m.Name
-		a.Leaves[i].Message, a.Leaves[i].Files = m.Message, m.Files
 	}
 }
 
@@ -96,10 +74,12 @@ func (r *Plan) PrintDiff(ctx context.Context, to inspect.IO) (int, error) {
 
 // finished says what a cut-off rollback was: one of some paths, an undo or a redo.
 func (a *Answer) finished(ctx context.Context, s *checkpoint.Service, st *journal.State, event journal.Event) {
-	a.Undid, a.Stays = event.Undoes != "", event.Stays()
-	a.Redid = a.Undid && slices.ContainsFunc(st.Rollbacks, func(e *journal.Event) bool {
-		return e.Kind == journal.KindUndo && e.OID == event.Undoes
-	})
+	if a.Stays = event.Stays(); event.Undoes != "" {
+		a.Command = string(back)
+	}
+	if slices.ContainsFunc(st.Rollbacks, func(e *journal.Event) bool { return e.Kind == journal.KindUndo && e.OID == event.Undoes }) {
+		a.Command = string(forward)
+	}
 	if e := st.Entry(event.Files); a.Stays && e != nil {
 		a.FilesFrom, a.Source = &checkpoint.Labelled{ID: e.Checkpoint, Label: e.Label}, s.Mentioned(ctx, st, e)
 	}

@@ -33,6 +33,7 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/verb/continuation"
 	"git-checkpoint/internal/verb/create"
 )
 
@@ -66,15 +67,15 @@ func (m Move) stays() bool { return m.Adds || m.Part && !m.Exact }
 
 // Plan is a planned move. Nothing has been changed yet.
 type Plan struct {
-	fileMoves
-	chat
+	*fileMoves
 	branch       branchMove
 	transactions []int // of an undo: how many levels each transaction undoes; see divide
 	def          *workflow.Definition
-	left         []*journal.Entry // what is left behind, as Answer.Leaves
 	answer       *Answer
-	asked        target    // what it was computed from
-	ready        time.Time // when
+	asked        target                     // what it was computed from
+	ready        time.Time                  // when
+	conversation *continuation.Conversation // that goes on from there; nil: it is left alone
+	prepared     *continuation.Prepared     // from Apply on
 }
 
 // target is a move with what was asked for and, when read has completed it, the records that it needs.
@@ -165,34 +166,29 @@ func compute(ctx context.Context, asked target) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	moves := &fileMoves{target: t}
+	r := &Plan{fileMoves: &fileMoves{target: t}, asked: asked}
 	if t.req.Mode != ModeState {
-		if moves, err = t.moveFiles(ctx, got); err != nil {
+		if r.fileMoves, err = t.moveFiles(ctx, got); err != nil {
 			return nil, err
 		}
 	}
-	r := &Plan{fileMoves: *moves, asked: asked}
-	if r.transactions, err = moves.divide(ctx); err != nil {
+	if r.transactions, err = r.divide(ctx); err != nil {
 		return nil, err
 	}
-	a, err := moves.describe(ctx)
-	if err != nil {
+	if r.answer, err = r.describe(ctx); err != nil {
 		return nil, err
 	}
-	next, err := t.moveSession(ctx)
-	if err != nil {
+	if err := r.moveSession(ctx); err != nil {
 		return nil, err
 	}
-	a.Plan.Discard, a.Prompts, a.NextStep, a.Pending, r.def = next.discard, next.prompts, next.step, next.pending, next.def
-	a.Leaves, r.left = next.leaves, next.left
-	if r.branch, err = moves.moveBranch(ctx, next.def); err != nil {
+	if r.branch, err = r.moveBranch(ctx, r.def); err != nil {
 		return nil, err
 	}
+	a := r.answer
 	a.Branch, a.Warnings = r.branch.BranchPlan, slices.Concat(r.operationOver(ctx), a.Warnings, r.branch.warnings)
 	if r.plan != nil && !r.Adds && !r.FilesStay && !a.Branch.Moved {
 		a.Elsewhere = checkpoint.Elsewhere(r.s, r.record)
 	}
-	r.answer = a
 	if err := r.converse(ctx); err != nil {
 		return nil, err
 	}

@@ -79,12 +79,14 @@ func PrepareUndo(ctx context.Context, s *checkpoint.Service, req UndoRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	levels, err := chooseLevels(ctx, s, w, req)
-	if err != nil {
+	u := undo{lists: w, direction: back, takeCommits: req.Force}
+	if req.Redo {
+		u.direction = forward
+	}
+	if u.levels, err = chooseLevels(ctx, s, w, req, u.direction); err != nil {
 		return nil, err
 	}
-	u := undo{lists: w, levels: levels, direction: directionOf(req.Redo), takeCommits: req.Force}
-	plans, err := planEach(levels)
+	plans, err := planEach(u.levels)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +94,7 @@ func PrepareUndo(ctx context.Context, s *checkpoint.Service, req UndoRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	did, what := levels[0].Rollback, "a restore of some paths"
+	did, what := u.levels[0].Rollback, "a restore of some paths"
 	if e := t.To.State.Entry(did.To); !t.Part && e != nil {
 		what = "the rollback to " + checkpoint.CalledBy(e)
 	} else if !t.Part {
@@ -110,18 +112,9 @@ func PrepareUndo(ctx context.Context, s *checkpoint.Service, req UndoRequest) (*
 	return p, err
 }
 
-// directionOf returns the list that a redo, or else an undo, works on.
-func directionOf(redo bool) direction {
-	if redo {
-		return forward
-	}
-	return back
-}
-
 // chooseLevels returns the levels to undo, in the order in which they are undone.
-func chooseLevels(ctx context.Context, s *checkpoint.Service, w *undoLists, req UndoRequest) ([]journal.Level, error) {
-	direction := directionOf(req.Redo)
-	levels := w.levels(direction)
+func chooseLevels(ctx context.Context, s *checkpoint.Service, w *undoLists, req UndoRequest, d direction) ([]journal.Level, error) {
+	levels := w.levels(d)
 	if len(levels) == 0 {
 		return nil, nothingThere(ctx, s, w, req)
 	}
@@ -135,8 +128,8 @@ func chooseLevels(ctx context.Context, s *checkpoint.Service, w *undoLists, req 
 		count = at + 1
 	}
 	if count > len(levels) {
-		hint := fmt.Sprintf("`git checkpoint %s --list` shows them", direction)
-		return nil, checkpoint.Failure(checkpoint.KindNotFound, hint, "there are only %d to %s in this worktree", len(levels), direction)
+		hint := fmt.Sprintf("`git checkpoint %s --list` shows them", d)
+		return nil, checkpoint.Failure(checkpoint.KindNotFound, hint, "there are only %d to %s in this worktree", len(levels), d)
 	}
 	return levels[:count], nil
 }
