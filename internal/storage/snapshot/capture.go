@@ -12,6 +12,7 @@ package snapshot
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 	"time"
 
@@ -90,6 +91,14 @@ func (s *capturer) writeTree(ctx context.Context, private *privateIndex, files [
 	if err != nil {
 		return err
 	}
+	if len(private.lost) > 0 { // some of their blobs may have been written again
+		if c.Index.Tree, err = s.rewriteStaged(ctx, private); err != nil {
+			return err
+		}
+		for _, t := range private.lost {
+			c.AtRisk = append(c.AtRisk, Skip{Path: t.Path, Reason: ReasonLost})
+		}
+	}
 	s.addSides(c, converts)
 	if converts || s.hash.convertedBefore() {
 		// The private index has the captured attributes only after hash.
@@ -138,6 +147,9 @@ func (s *capturer) scanAndStage(ctx context.Context, private *privateIndex) (Sca
 	if stagedErr := <-staged; err == nil {
 		err = stagedErr
 	}
+	// Whatever their stat data say, their files are read.
+	scan.Tracked = slices.DeleteFunc(scan.Tracked, func(t Tracked) bool { return slices.Contains(private.lost, t) })
+	scan.Tracked = append(scan.Tracked, private.lost...)
 	return scan, state, err
 }
 

@@ -17,6 +17,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/worktree"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // privateIndex is a version of this worktree's index under a private name. All git processes of a
@@ -31,6 +32,7 @@ type privateIndex struct {
 	links   []string         // the entries that are submodules
 	was     fs.FileInfo      // the user's index; nil if there is none
 	young   fileTime         // mtime of the user's index; see doubtful
+	lost    []Tracked        // the entries whose blob is missing, so that git itself makes no commit
 }
 
 // fileTime is a time as git's index stores it: 32 bits of seconds, and nanoseconds that are 0 if
@@ -308,7 +310,7 @@ func (s *indexes) clearBits(ctx context.Context, p *privateIndex) error {
 
 // stagedTree returns the tree of what is staged, at stage 0 and without intent-to-add entries. It
 // comes from the cache tree of the index if that is valid and the tree exists. Otherwise git
-// writes the tree, and refuses if the object of an entry is missing.
+// writes the tree, unless the object of an entry is missing.
 func (s *indexes) stagedTree(ctx context.Context, p *privateIndex) (name.OID, error) {
 	if p.index.Count == 0 {
 		return s.repo.Trees.Write(ctx, nil)
@@ -335,7 +337,7 @@ func (s *indexes) writeStaged(ctx context.Context, p *privateIndex) (name.OID, e
 	}
 	res, err := s.onIndex(ctx, private, "", "write-tree")
 	if err != nil && strings.Contains(err.Error(), "invalid object") {
-		return "", &git.IndexError{Path: s.repo.IndexPath, Err: err}
+		return s.rewriteStaged(ctx, p)
 	}
 	if err != nil {
 		return "", fmt.Errorf("write the staged tree: %w", err)
@@ -344,13 +346,22 @@ func (s *indexes) writeStaged(ctx context.Context, p *privateIndex) (name.OID, e
 }
 
 // rewriteStaged writes every directory of what is staged from the entries of the index. Unlike git it
-// also replaces a tree that is there but damaged.
+// also replaces a tree that is there but damaged, and leaves out the entries whose blob is lost (p.lost).
 func (s *indexes) rewriteStaged(ctx context.Context, p *privateIndex) (name.OID, error) {
+	gone, err := s.repo.Objects.Batch().Missing(ctx, gather.List(p.entries, p.index.OIDOf))
 	staged := map[string]git.Entry{}
+	p.lost = nil
 	for _, e := range p.entries {
-		if e.Stage == 0 && !e.IntentToAdd {
-			staged[strings.TrimSuffix(e.Path, "/")] = git.Entry{Mode: e.Mode, OID: p.index.OIDOf(e)} // a sparse index has directories
+		switch oid := p.index.OIDOf(e); {
+		case e.Stage != 0 || e.IntentToAdd:
+		case gone[oid] && regular(e.Mode):
+			p.lost = append(p.lost, trackedOf(&e))
+		default:
+			staged[strings.TrimSuffix(e.Path, "/")] = git.Entry{Mode: e.Mode, OID: oid} // a sparse index has directories
 		}
+	}
+	if err != nil {
+		return "", err
 	}
 	return s.repo.Trees.Edit(ctx, "", staged)
 }

@@ -54,6 +54,7 @@ const (
 	ReasonUnignored  = "ignored until now"
 	ReasonUnread     = "not looked at: larger than checkpoint.hookFileSize"
 	ReasonUnsteady   = "a database that a program was writing to"
+	ReasonLost       = "what is staged of it is lost" // of a path in AtRisk
 )
 
 // IndexState describes what was staged: a tree, and everything about the index that a tree cannot

@@ -479,6 +479,11 @@ func (c *draft) detail() *checkpoint.Detail {
 	d.Unignored = ToPaths(c.capture.Unignored)
 	d.Warnings = append(d.Warnings, SayUnignored(c.capture.Unignored)...)
 	d.Warnings = append(d.Warnings, c.unlanded...)
+	for _, risk := range c.capture.AtRisk {
+		if risk.Reason == snapshot.ReasonLost {
+			d.Warnings = append(d.Warnings, fmt.Sprintf("not captured: %s (%s)", name.Quoted(risk.Path), risk.Reason))
+		}
+	}
 	for _, sk := range c.record.Snapshot.Skipped {
 		if sk.Reason == snapshot.ReasonMirror {
 			continue
