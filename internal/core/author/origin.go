@@ -24,7 +24,7 @@ func TurnOf(st *journal.State, e *journal.Entry, read func(*journal.Entry) *reco
 		}
 		if turn := read(next); turn == nil || !SameConversation(turn, rec) {
 			continue
-		} else if ends && leadsTo(st, e, next) {
+		} else if ends && reaches(st, next, e.Checkpoint) {
 			return next, turn
 		}
 		break
@@ -37,14 +37,4 @@ func SameConversation(a, b *record.Record) bool {
 	one, is := a.Agent()
 	other, too := b.Agent()
 	return is && too && one.Name == other.Name && one.Session == other.Session
-}
-
-// leadsTo reports whether a checkpoint was made on top of another one.
-func leadsTo(st *journal.State, e, to *journal.Entry) bool {
-	for before := range st.LineTo(to) {
-		if before.Place <= e.Place {
-			return before.Place == e.Place
-		}
-	}
-	return false
 }

@@ -338,14 +338,7 @@ func writeReceipt(file string, receipt agent.Receipt) error {
 	if len(receipt) == 0 {
 		return wholefile.Remove(file)
 	}
-	data, err := json.MarshalIndent(receipt, "", "  ")
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(file), 0o777)
-	}
-	if err == nil {
-		err = wholefile.Bytes(file, 0o600, append(data, '\n'))
-	}
-	if err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), wholefile.Private(file, receipt)); err != nil {
 		return fmt.Errorf("save what was added: %w", err)
 	}
 	return nil

@@ -33,12 +33,6 @@ const (
 	doubtful = -2 // it may have one: the texts differ too much to tell
 )
 
-// match returns for each line of b the number of its partner in a, or one of the values above.
-func match(a, b text) []int {
-	n := numbering{}
-	return n.match(n.numbers(a), n.numbers(b))
-}
-
 // numbering gives equal lines the same number, so that texts are compared fast.
 type numbering struct {
 	of       map[string]int32
@@ -61,7 +55,7 @@ func (n *numbering) numbers(t text) []int32 {
 	return out
 }
 
-// match is match for lines as numbers.
+// match returns for each line of b, as numbers, the place of its partner in a, or one of the values above.
 func (n *numbering) match(a, b []int32) []int {
 	if more := len(n.of) - len(n.inA); more > 0 {
 		n.inA, n.inB = append(n.inA, make([]int32, more)...), append(n.inB, make([]int32, more)...)

@@ -7,6 +7,12 @@ import (
 	"testing"
 )
 
+// match is numbering.match for lines.
+func match(a, b text) []int {
+	n := numbering{}
+	return n.match(n.numbers(a), n.numbers(b))
+}
+
 // A match is a common subsequence: partners are equal and in order.
 func TestMatch(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
