@@ -114,6 +114,9 @@ func (l *Location) command(ctx context.Context, c Cmd) *exec.Cmd {
 	}
 	cmd := exec.CommandContext(ctx, l.program, append(args, c.Args...)...)
 	cmd.WaitDelay = waitDelay
+	if _, limited := ctx.Deadline(); limited { // an agent waits
+		cmd.WaitDelay = waitDelay / 10
+	}
 	cmd.Cancel = func() error { // on SIGTERM git removes its lock files; on SIGKILL it leaves them
 		if err := cmd.Process.Signal(syscall.SIGTERM); err == nil || errors.Is(err, os.ErrProcessDone) {
 			return err

@@ -65,6 +65,8 @@ type memory struct {
 	agent string // its name
 	dir   string // <git dir>/checkpoint/agents
 	now   func() time.Time
+
+	waited time.Duration // for other hooks, see lock
 }
 
 // file returns the path of a conversation's file. The id may be any text, so it is hashed.

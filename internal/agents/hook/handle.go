@@ -3,6 +3,7 @@ package hook
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -35,15 +36,19 @@ func Handle(ctx context.Context, s *checkpoint.Service, run chat.Run, def *agent
 	if happened.Plugin && connect.Hears(s, def) {
 		return nil, true
 	}
-	ctx, cancel := context.WithTimeout(ctx, deadline(s, def, event, happened.Kind))
-	defer cancel()
 	h := handlerOf(s, def, event, happened)
 	h.run = run
+	ctx, cancel := context.WithTimeout(ctx, h.limit)
+	defer cancel()
 	var said agent.Answer
 	var err error
-	if happened.Kind == agent.KindSaved {
+	switch {
+	case happened.Unread != "":
+		err = errors.New(happened.Unread)
+		err = errors.Join(err, h.judge(err, said))
+	case happened.Kind == agent.KindSaved:
 		err = h.saved(ctx)
-	} else {
+	default:
 		said, err = h.handle(ctx)
 	}
 	if err != nil {
@@ -63,10 +68,16 @@ func handlerOf(s *checkpoint.Service, def *agent.Definition, event string, happe
 	prompts, err := s.Settings.Bool("checkpoint.agent.prompts", true)
 	transcripts, _ := s.Settings.Bool(connect.TranscriptsKey, false) //nolint:errcheck // a value that cannot be read is no consent
 	usage, unclear := s.Settings.Bool("checkpoint.agent.usage", true)
-	return &handler{
+	h := &handler{
 		memory: memory{agent: def.Name, dir: filepath.Join(s.Repo.GitDir, "checkpoint", "agents"), now: s.Now}, places: placesOf(s.Getenv),
 		health: connect.HealthOf(s.Repo.GitDir, def.Name), s: s, def: def, event: event, e: happened, keepsPrompts: prompts && err == nil, keepsTalk: transcripts, keepsUsage: usage && unclear == nil,
 	}
+	h.limit, h.help = h.deadline(happened.Kind)
+	before, more := h.deadline(agent.KindBeforeTool)
+	if h.before = max(before, longestBefore); happened.Kind.OfTool() && h.places.spent(hashed(def.Name, happened)) >= budget {
+		h.limit, h.help = min(h.limit, h.before/4), more
+	}
+	return h
 }
 
 // Refused returns what to print if no repository handled an event, and one could not be opened: the reason,
@@ -76,12 +87,15 @@ func Refused(def *agent.Definition, event string, happened agent.Event, problem 
 	if problem == nil && beside == "" {
 		return nil
 	}
-	h := &handler{memory: memory{agent: def.Name}, def: def, event: event, e: happened, places: placesOf(getenv)}
+	h := &handler{memory: memory{agent: def.Name}, def: def, event: event, e: happened, places: placesOf(getenv), before: longestBefore}
 	var answer agent.Answer
+	h.spend(problem != nil)
 	if beside != "" {
 		h.say(&answer, beside, "git checkpoint: "+oneLine(beside)+" is a repository of its own, and what is written in it is in no checkpoint: `git -C "+name.Quoted(oneLine(beside))+" checkpoint agent add "+def.Name+"`")
 	} else if h.isCommand() {
 		answer.Block = strings.Join(checkpoint.Lines(problem), "\n")
+	} else if errors.Is(problem, ErrSpent) {
+		h.say(&answer, "spent", "git checkpoint: "+problem.Error()+" (git checkpoint agent list)")
 	} else {
 		words := name.Clip(strings.Join(checkpoint.Lines(problem), "; "), 500)
 		h.say(&answer, words, noneWords+words)
@@ -120,32 +134,33 @@ func Concerns(def *agent.Definition, happened agent.Event, dir string, problem e
 	return chat.IsCommand(happened.Prompt) && (errors.Is(problem, fs.ErrPermission) || strings.Contains(problem.Error(), "dubious ownership"))
 }
 
-// deadline is how long the hook may take: checkpoint.agent.deadline (default 10s), at most 5s for a
-// prompt, because the user waits for it, and less than the time after which the agent kills the
-// hook.
-func deadline(s *checkpoint.Service, def *agent.Definition, event string, kind agent.Kind) time.Duration {
+// deadline is how long a hook of a kind may take, and what to say of the setting that gives more, if one does. The user waits
+// for a prompt at most 5s, and the agent kills the hook after a while, before which the answer has to be printed.
+func (h *handler) deadline(kind agent.Kind) (limit time.Duration, more string) {
 	key, limit := "checkpoint.agent.deadline", 10*time.Second
+	most := time.Hour
 	switch kind {
 	case agent.KindBeforeTool:
 		key, limit = "checkpoint.agent.beforeDeadline", longestBefore
 	case agent.KindWorktreeCreate:
 		limit = longestWorktree
+	case agent.KindPrompt:
+		most = 5 * time.Second
 	}
-	if value, set := s.Settings.Get(key); set {
+	if value, set := h.s.Settings.Get(key); set {
 		if d, err := time.ParseDuration(value); err == nil && d > 0 {
 			limit = d
 		}
 	}
-	if kind == agent.KindPrompt {
-		limit = min(limit, 5*time.Second)
-	}
-	for _, h := range def.Hooks.Events {
-		if h.Event == event && h.Seconds > 0 {
-			// The agent kills the hook after h.Seconds. Leave time to print the answer before that.
-			limit = min(limit, time.Duration(h.Seconds)*time.Second-200*time.Millisecond)
+	for _, added := range h.def.Hooks.Events {
+		if added.Event == h.event && added.Seconds > 0 {
+			most = min(most, time.Duration(added.Seconds)*time.Second-200*time.Millisecond)
 		}
 	}
-	return limit
+	if limit >= most {
+		return most, ""
+	}
+	return limit, fmt.Sprintf("; `git config %s %s` gives it more time", key, 4*limit)
 }
 
 // Environ returns an environment without the variables that select a repository or configure git.

@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"git-checkpoint/internal/agents/chat"
 	"git-checkpoint/internal/core/agent"
@@ -37,7 +38,10 @@ type handler struct {
 	memory
 	places places // what is remembered of conversations outside the repository
 	s      *checkpoint.Service
-	run    chat.Run // of commands that are typed in the chat
+	run    chat.Run      // of commands that are typed in the chat
+	limit  time.Duration // how long it may take
+	help   string        // what to say of the setting that gives it more
+	before time.Duration // the limit of a hook before a tool
 	def    *agent.Definition
 	event  string        // its name
 	e      agent.Event   // what the payload says

@@ -35,6 +35,8 @@ func (m *memory) lock(ctx context.Context) (release func(), err error) {
 		return err != nil || !snapshot.ProcessRuns(string(holder))
 	}
 	note := snapshot.ProcessNote() + " " + rand.Text()
+	began := time.Now()
+	defer func() { m.waited += time.Since(began) }()
 	for {
 		mine, err := lockfile.Take(name, note, left)
 		if err != nil {

@@ -36,7 +36,7 @@ func (h *handler) ended(answer agent.Answer, problem error) (agent.Answer, error
 	problem = errors.Join(problem, h.saveConversation(h.c))
 	problem = errors.Join(problem, h.judge(problem, answer))
 	for _, kind := range h.health.Kinds() {
-		if f := h.health[kind]; f.Conversation == hashed(h.agent, h.e) {
+		if f := h.health[kind]; f.Conversation == hashed(h.agent, h.e) || f.Conversation == hashed(h.agent, agent.Event{}) {
 			h.say(&answer, string(kind), "git checkpoint: the "+connect.HookAt(kind)+" made no checkpoint: "+name.Clip(f.Problem, 300)+" (git checkpoint agent list)")
 		}
 	}
@@ -50,10 +50,11 @@ func (h *handler) ended(answer agent.Answer, problem error) (agent.Answer, error
 	return answer, problem
 }
 
-// judge notes whether hooks of this kind work. A prompt that was a command makes no checkpoint, and
-// neither does the start of a conversation, so that they show nothing. A whole capture shows that files
-// are not too large any more.
+// judge notes whether hooks of this kind work. A prompt that was a command makes no checkpoint, so that it shows nothing. A whole
+// capture shows that files are not too large any more.
 func (h *handler) judge(problem error, answer agent.Answer) error {
+	late := errors.Is(problem, context.DeadlineExceeded)
+	over := h.spend(late)
 	large, isLarge := errors.AsType[*snapshot.TooLargeError](problem)
 	before := maps.Clone(h.health)
 	switch {
@@ -61,16 +62,20 @@ func (h *handler) judge(problem error, answer agent.Answer) error {
 		words := checkpoint.MessageOf(problem)
 		if isLarge {
 			words = strings.Join(append([]string{words}, checkpoint.HintsOf(problem)...), "; ") // they name the directories to ignore
-		} else if errors.Is(problem, context.DeadlineExceeded) {
+		} else if late {
 			words = h.lateWords(problem)
+		}
+		if over {
+			words += "; " + ErrSpent.Error()
+			h.miss()
 		}
 		h.health[h.e.Kind] = connect.Failing{
 			Conversation: hashed(h.agent, h.e), Problem: h.redact(words), Failures: h.health[h.e.Kind].Failures + 1, Large: large != nil,
 		}
-	case h.e.Kind == agent.KindSessionStart || answer.Block != "":
+	case answer.Block != "":
 	default:
 		delete(h.health, h.e.Kind)
-		if h.e.Kind != agent.KindBeforeTool {
+		if h.e.Kind != agent.KindBeforeTool && h.e.Kind != agent.KindSessionStart {
 			maps.DeleteFunc(h.health, func(_ agent.Kind, f connect.Failing) bool { return f.Large })
 		}
 	}
@@ -82,15 +87,11 @@ func (h *handler) judge(problem error, answer agent.Answer) error {
 
 // lateWords says which file a hook was at when its time was over.
 func (h *handler) lateWords(problem error) string {
-	key, limit := "checkpoint.agent.deadline", deadline(h.s, h.def, h.event, h.e.Kind)
-	if h.e.Kind == agent.KindBeforeTool {
-		key = "checkpoint.agent.beforeDeadline"
-	}
-	words := fmt.Sprintf("it took longer than %s", limit)
+	words := fmt.Sprintf("it took longer than %s", h.limit)
 	if late, is := errors.AsType[*snapshot.LateError](problem); is {
 		words += ", for " + oneLine(late.Path)
 	}
-	return words + "; `git config " + key + " 4s` gives it more time"
+	return words + h.help
 }
 
 // entry is one line of the log.

@@ -70,7 +70,7 @@ func hashed(name string, e agent.Event) string {
 	return agent.HashedID(name, id)
 }
 
-// places is a file of the user's with JSON lines for each conversation: the directory where it began, and
+// places is a file of the user's with JSON lines for each conversation: the directory where it began, what its hooks took, and
 // of what the person was told. It is not in the repository, which may be one that cannot be written. It
 // may be deleted at any time.
 type places string
@@ -79,6 +79,8 @@ type place struct {
 	ID   string `json:"id"`
 	Dir  string `json:"dir,omitempty"`
 	Said string `json:"said,omitempty"` // the subject
+	// Spent is what a tool's hook took of the time that those of a prompt may take together; below 0: a prompt came.
+	Spent int `json:"spent,omitempty"`
 }
 
 func placesOf(getenv func(string) string) places {

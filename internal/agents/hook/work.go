@@ -143,7 +143,7 @@ func (h *handler) beforeTool(ctx context.Context) error {
 	by := h.begin()
 	by.Busy = true
 	h.work.See(h.worker())
-	window := author.Window{Worker: h.worker(), Call: h.e.Call}
+	window := author.Window{Worker: h.worker(), Call: h.e.Call, Input: h.e.Input}
 	var err error
 	if !h.tooLarge() {
 		h.moment = author.BeforeTool
@@ -251,8 +251,9 @@ func (h *handler) inside(file string) (string, bool) {
 
 // afterTool makes the checkpoint after a tool, and notes that the tool has ended.
 func (h *handler) afterTool(ctx context.Context, save func(context.Context) error) error {
+	var began bool
 	h.moment = author.AfterTool
-	if !h.work.IsOpen(h.worker(), h.e.Call) && !h.work.Workers[h.worker()].Sees {
+	if h.e.Call, began = h.work.Match(h.worker(), h.e.Call, h.e.Input); !began && !h.work.Workers[h.worker()].Sees {
 		h.work.Blind(h.worker()).Used = true
 		if edits := h.edits(ctx, author.AfterTool); len(edits) > 0 {
 			h.work.Open(author.Window{Worker: h.worker(), Call: h.e.Call, Known: true, Edits: edits})
@@ -317,7 +318,9 @@ func (h *handler) endedTurn() {
 
 // miss notes that the hook before a tool had no time.
 func (h *handler) miss() {
-	h.c = h.open(h.e)
+	if h.c == nil {
+		h.c = h.open(h.e)
+	}
 	file := filepath.Join(h.dir, missedFile(h.worker()))
 	if f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
 		f.Close() //nolint:errcheck // nothing was written

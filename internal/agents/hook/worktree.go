@@ -34,7 +34,7 @@ func Worktree(ctx context.Context, s *checkpoint.Service, def *agent.Definition,
 	case happened.Kind == agent.KindWorktreeRemove:
 		return "", err
 	case err == nil:
-		bounded, cancel := context.WithTimeout(ctx, deadline(s, def, event, happened.Kind))
+		bounded, cancel := context.WithTimeout(ctx, handlerOf(s, def, event, happened).limit)
 		defer cancel()
 		for range 3 { // git fails now and then where others make worktrees at the same moment
 			if dir, err = handlerOf(s, def, event, happened).fork(bounded, called); err == nil || bounded.Err() != nil {

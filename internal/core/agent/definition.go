@@ -34,6 +34,9 @@ const (
 	KindWorktreeRemove Kind = "worktree_remove"
 )
 
+// OfTool reports whether it is an event before or after a tool.
+func (k Kind) OfTool() bool { return k == KindTool || k == KindBeforeTool }
+
 // Scope says whose settings a file holds.
 type Scope string
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,31 +42,34 @@ type Event struct {
 	// What the tool did: "Edit a.go", "Bash: make test". It is not bounded here, because half
 	// a secret is not recognized as one.
 	Use      string
-	Call     string // the agent's id of this use of the tool, or a digest of what it is asked to do
+	Call     string // the agent's id of this use of the tool, or else Input
+	Input    string // a digest of what the tool is asked to do
 	Edits    []Edit // has the files that the tool names. Without any, it may change everything
 	Source   string // why the conversation starts: startup, resume, clear or compact
 	Worktree string // the name of the worktree to make, or the path of the one to remove
 	Borrowed bool   // says that the payload is one of the definition's borrower
 	Plugin   bool   // says that the hook of a plugin received it, see Bundle
+	Unread   string // why nothing more can be read than the kind
 }
 
 // longest bounds short members, in characters. Prompts, replies and uses are not bounded here.
 const longest = 256
 
-// Read parses the payload of a hook for an event. If the payload is not a JSON object, or
-// the event is unknown, the result has no kind.
+// Read parses the payload of a hook for an event. If the event is unknown, the result has no kind.
 func (d *Definition) Read(event string, payload []byte) Event {
 	payload = []byte(strings.TrimPrefix(string(payload), "\ufeff"))
-	if !gjson.ValidBytes(payload) {
-		return Event{}
-	}
 	root := gjson.ParseBytes(payload)
 	// A colon in an event's name cannot be part of the command of some agents.
-	spec, known := d.Events[strings.Replace(event, "event-", "event:", 1)]
-	if !known || !root.IsObject() {
-		return Event{}
+	spec, m := d.Events[strings.Replace(event, "event-", "event:", 1)], d.Members
+	lacks := func(paths []string) bool {
+		return text(root, paths) == "" && slices.ContainsFunc(paths, func(path string) bool { return root.Get(path).Type != gjson.Null })
 	}
-	m := d.Members
+	switch {
+	case !gjson.ValidBytes(payload) || !root.IsObject():
+		return Event{Kind: spec.Kind, Unread: fmt.Sprintf("what the agent sent is no JSON object, or not all of it (%d bytes)", len(payload))}
+	case lacks(m.Session), spec.Kind.OfTool() && lacks(m.Tool):
+		return Event{Kind: spec.Kind, Unread: "what the agent sent does not say in words which conversation or tool it is about"}
+	}
 	h := Event{
 		Kind: spec.Kind, Session: short(root, m.Session), Directory: text(root, m.Directory), Project: text(root, m.Project),
 		Prompt: d.words(text(root, m.Prompt)), Reply: d.reply(text(root, m.Reply)),
@@ -81,7 +85,7 @@ func (d *Definition) Read(event string, payload []byte) Event {
 	if !spec.holds(root) || d.nobodys(text(root, m.Prompt)) && h.Kind == KindPrompt {
 		h.Kind = ""
 	}
-	if h.Kind == KindTool || h.Kind == KindBeforeTool || h.Kind == KindSaved {
+	if h.Kind.OfTool() || h.Kind == KindSaved {
 		d.readTool(root, &h)
 	}
 	if h.Subagent != "" && (h.Kind == KindPrompt || h.Kind == KindTurnEnd || h.Kind == KindSessionStart || h.Kind == KindSessionEnd) {
@@ -105,7 +109,8 @@ func (d *Definition) readTool(root gjson.Result, h *Event) {
 	if len(h.Edits) > 0 && filepath.IsAbs(h.Edits[0].Path) {
 		h.File = h.Edits[0].Path
 	}
-	h.Call = cmp.Or(short(root, d.Members.Call), digest(h.Tool+"\x00"+h.Use))
+	h.Input = digest(h.Tool + "\x00" + h.Use + "\x00" + text(root, tool.Text) + text(root, tool.Patch))
+	h.Call = cmp.Or(short(root, d.Members.Call), h.Input)
 }
 
 // holds reports whether the payload fulfils the conditions of the event.

@@ -121,8 +121,8 @@ const (
 // Because says why paths are unknown, or a person's beyond doubt, by path: those of a difference with these claims.
 func (w *Work) Because(look Look, changes []Change, claims map[string]string) map[string]string {
 	j := w.evidenceFor(look, changes)
-	open := func(call string) bool {
-		return slices.ContainsFunc(j.own, func(v Window) bool { return v.Call == call })
+	unseen := func(whole bool) bool {
+		return slices.ContainsFunc(j.own, func(v Window) bool { return !v.Known && whole == (v.Call == blind) })
 	}
 	all := map[string]string{}
 	for _, c := range changes {
@@ -132,9 +132,9 @@ func (w *Work) Because(look Look, changes []Change, claims map[string]string) ma
 		case claims[c.Path] == record.OutsideAgents && j.look.Saved[c.Path]:
 			all[c.Path] = InEditor
 		case claims[c.Path] != record.Unknown:
-		case open(Missed):
-			all[c.Path] = "the hook before the tool gave up after 1 s"
-		case open(blind):
+		case unseen(false):
+			all[c.Path] = "the hook before the tool gave up"
+		case unseen(true):
 			all[c.Path] = "no hook before the tool"
 		case len(j.others) > 0 || !j.alone:
 			all[c.Path] = TwoAtWork

@@ -71,7 +71,8 @@ type Worker struct {
 // to the end of the turn, because no hook follows a tool that was denied.
 type Window struct {
 	Worker string    `json:"worker"`
-	Call   string    `json:"call"` // the agent's id of this use of the tool, or a digest of it
+	Call   string    `json:"call"`            // the agent's id of this use of the tool, or else Input
+	Input  string    `json:"input,omitempty"` // a digest of what the tool is asked to do
 	Opened int       `json:"opened"`
 	Closed int       `json:"closed,omitempty"` // 0: open
 	At     time.Time `json:"at"`               // when it opened
@@ -245,13 +246,25 @@ func (w *Work) Close(worker, call string) {
 	}
 }
 
+// Match returns the call of the open window of a tool that ended: where only one of its two hooks had the agent's id of it, that
+// of the one with the same input. Without such a window it is false.
+func (w *Work) Match(worker, call, input string) (found string, is bool) {
+	for _, v := range w.Windows {
+		switch {
+		case v.Worker != worker || v.Closed != 0 || v.Call != call && (v.Input != input || (v.Call == input) == (call == input)):
+		case v.Call == call || found != "":
+			return call, v.Call == call
+		default:
+			found = v.Call
+		}
+	}
+	return cmp.Or(found, call), found != ""
+}
+
 // open returns the place of the open window of a use of a tool, or -1.
 func (w *Work) open(worker, call string) int {
 	return slices.IndexFunc(w.Windows, func(v Window) bool { return v.Worker == worker && v.Call == call && v.Closed == 0 })
 }
-
-// IsOpen reports whether the window of a use of a tool is open.
-func (w *Work) IsOpen(worker, call string) bool { return w.open(worker, call) >= 0 }
 
 // blind is the call of a window for a whole turn of an agent without hooks before its tools: it may do
 // anything at any time.

@@ -49,17 +49,14 @@ func (c *AgentHookCmd) Run(ctx context.Context, app *App) (failed error) {
 	if err != nil {
 		return nil
 	}
-	payload, err := io.ReadAll(io.LimitReader(app.Terminal.In, longestPayload+1))
-	if err != nil || len(payload) > longestPayload {
-		return nil
-	}
+	payload, _ := io.ReadAll(io.LimitReader(app.Terminal.In, longestPayload)) //nolint:errcheck // then it is not all of it
 	happened := def.Read(event, payload)
 	happened.Plugin = len(c.Words) > 2 && c.Words[2] == "plugin"
 	if happened.Kind == "" && happened.Child == "" {
 		return nil
 	}
 	app.Terminal.Environ = hook.Environ(app.Terminal.Environ)
-	if happened.Kind == agent.KindWorktreeCreate || happened.Kind == agent.KindWorktreeRemove {
+	if (happened.Kind == agent.KindWorktreeCreate || happened.Kind == agent.KindWorktreeRemove) && happened.Unread == "" {
 		answers = true
 		return app.worktree(ctx, def, event, happened)
 	}
@@ -104,6 +101,9 @@ func heard(ctx context.Context, app *App, def *agent.Definition, event string, h
 	getenv := func(key string) string {
 		value, _ := app.Terminal.LookupEnv(key)
 		return value
+	}
+	if hook.Spent(def, happened, getenv) {
+		return hook.Refused(def, event, happened, hook.ErrSpent, "", getenv)
 	}
 	var said []byte
 	var top string
