@@ -186,7 +186,7 @@ func answers() map[string]answer.Answer {
 		"compared-equal": answer.Compared{Difference: &inspect.Difference{From: checkpoint.Labelled{ID: first, Label: "cp-01-init"}}},
 		"planned":        answer.Planned{Plan: rolledBack()}, "planned-branch": answer.Planned{Plan: moved()},
 		"rolledback": answer.RolledBack{Done: rolledBack()}, "rolledback-state": answer.RolledBack{Done: moved()},
-		"undone": answer.Undone{Done: walked()}, "stands": answer.Stands{Status: status()}, "stands-running": answer.Stands{Status: running()},
+		"undone": answer.RolledBack{Done: walked()}, "stands": answer.Stands{Status: status()}, "stands-running": answer.Stands{Status: running()},
 		"stands-new": answer.Stands{Status: &inspect.StatusAnswer{Enabled: true, Branch: "refs/heads/main"}},
 		"audit":      history(), "session": answer.Session{Manifest: &m}, "sessions": answer.Sessions{m},
 		"side-by-side": answer.SideBySide{Found: sideBySide()},
@@ -264,10 +264,10 @@ func TestGoldens(t *testing.T) {
 
 // The line about the next undo is wrapped at words, at a terminal.
 func TestNextUndoIsWrapped(t *testing.T) {
-	r := rolledBack()
+	r := walked()
 	r.NextUndo = &rollback.UndoLevel{To: "cp-04-20261120T101500000Z-0b1c", Goes: checkpoint.Mention{Name: "4", Message: "a message of some words"}, Said: "promotion of 3b: 4 of session main-3b"}
 	var b bytes.Buffer
-	if err := answer.Text(&b, render.View{Layout: render.Aligned, Width: 80, Now: now()}, answer.Undone{Done: r}); err != nil || !strings.Contains(b.String(), "before the\npromotion of 3b") {
+	if err := answer.Text(&b, render.View{Layout: render.Aligned, Width: 80, Now: now()}, answer.RolledBack{Done: r}); err != nil || !strings.Contains(b.String(), "before the\npromotion of 3b") {
 		t.Errorf("%v: %s", err, b.String())
 	}
 }
@@ -294,7 +294,7 @@ func TestTamed(t *testing.T) {
 	c := difference()
 	c.State[0].Path, c.State[0].Old, c.Files[0].Path, c.Commits[0].Subject = hostile, json.RawMessage("\"\u009b\""), hostile, hostile
 	for _, given := range []answer.Answer{
-		answer.Planned{Plan: r}, answer.RolledBack{Done: r}, answer.Undone{Done: r}, answer.Created{Detail: d}, answer.Captured{Detail: d},
+		answer.Planned{Plan: r}, answer.RolledBack{Done: r}, answer.Created{Detail: d}, answer.Captured{Detail: d},
 		answer.Shown{Detail: d}, h, answer.Stands{Status: s}, answer.Session{Manifest: &m}, answer.Sessions{m}, l,
 		answer.Compared{Difference: c}, answer.Value("\"\u009b\u202e\""),
 		answer.Deleted{Removed: &retain.Removed{Removed: []checkpoint.Labelled{{Label: hostile}}}},

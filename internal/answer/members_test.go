@@ -30,7 +30,7 @@ var all = map[string]any{
 	"Rewritten": Rewritten{}, "RolledBack": RolledBack{}, "Rules": Rules{}, "Search": Search{}, "Session": Session{}, "Sessions": Sessions{},
 	"Settings": Settings{}, "Shown": Shown{}, "SideBySide": attempt.Compared{}, "Stands": Stands{}, "Talks": talk{}, "ToExpunge": ToExpunge{},
 	"ToFork": ToFork{}, "ToInclude": ToInclude{}, "ToLand": ToLand{}, "Travelled": travel.Line{}, "Unchanged": Unchanged{},
-	"Undone": Undone{}, "Validated": Validated{}, "Validation": Validated{}, "Value": Value{}, "Verdict": Verdict{}, "Verified": Verified{},
+	"Validated": Validated{}, "Validation": Validated{}, "Value": Value{}, "Verdict": Verdict{}, "Verified": Verified{},
 	"Workflows": Workflows{},
 }
 

@@ -146,14 +146,14 @@ func (p *page) leaves(r *rollback.Answer) (text, count string) {
 
 // bringsBack names the command that brings back what is left behind.
 func bringsBack(r *rollback.Answer) string {
-	back := "undo"
-	if r.Command == "undo" {
+	back, them := "undo", "it"
+	if r.Command == back {
 		back = "redo"
 	}
 	if len(r.Leaves) > 1 {
-		return "git checkpoint " + back + " brings them back"
+		them = "them"
 	}
-	return "git checkpoint " + back + " brings it back"
+	return "git checkpoint " + back + " brings " + them + " back"
 }
 
 // othersWork names what is taken back although the session did not do it, and how to keep it.
@@ -309,12 +309,7 @@ func byDirectory(paths []checkpoint.Path, unsaved map[checkpoint.Path]bool) []di
 			out[i].unsaved++
 		}
 	}
-	slices.SortFunc(out, func(a, b directory) int {
-		if a.count != b.count {
-			return b.count - a.count
-		}
-		return strings.Compare(a.name, b.name)
-	})
+	slices.SortFunc(out, func(a, b directory) int { return cmp.Or(b.count-a.count, strings.Compare(a.name, b.name)) })
 	if len(out) <= maxDirectories {
 		return out
 	}
@@ -358,11 +353,8 @@ func restores(r *rollback.Answer) string {
 
 // stateStep tells between which steps the job's state moves. Ids name them: cp-03-design-...
 func stateStep(r *rollback.Answer) string {
-	if r.Promotes != nil && r.Promotes.Session == r.Session { // another line, and the state here goes on
-		return ""
-	}
-	if r.Promotes != nil {
-		return "that of " + r.Promotes.Mention.Name
+	if from := r.Promotes; from != nil { // of another line, the state here goes on
+		return when(from.Session != r.Session, "that of "+from.Mention.Name)
 	}
 	step := func(id name.ID) string {
 		var n uint

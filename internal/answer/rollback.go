@@ -17,35 +17,43 @@ import (
 	"git-checkpoint/internal/verb/rollback"
 )
 
-// walked is what an undo or a redo did, before the checkpoint that it went to.
-func walked(r *rollback.Answer) string {
-	return map[string]string{"undo": "Undone, back at", "redo": "Redone, at"}[r.Command]
+// RolledBack is the result of a rollback, an undo or a redo.
+type RolledBack struct {
+	Done     *rollback.Answer
+	Finished bool // it had been cut off
 }
 
-// RolledBack is the result of a rollback.
-type RolledBack struct{ Done *rollback.Answer }
-
-// text writes where the worktree is now, what comes next, and how to undo the rollback. After
+// text writes where the worktree is now, what comes next, and what undo and redo would do. After
 // --abort there is nothing to undo, and after an undo that --continue finished, another undo would
 // go one level further.
 func (a RolledBack) text(p *page) {
+	r := a.Done
+	verb := cmp.Or(map[string]string{"undo": "Undone, back at", "redo": "Redone, at"}[r.Command], "Rolled back to")
 	switch {
-	case a.Done.Command != "":
-		p.wentTo(walked(a.Done), a.Done)
-	case a.Done.Stays && a.Done.FilesFrom != nil:
-		p.wentTo("Restored some files of "+a.Done.Source.String()+"; the session stays at", a.Done)
-	default:
-		p.wentTo("Rolled back to", a.Done)
+	case r.Command == "" && r.Stays && r.FilesFrom != nil:
+		verb = "Restored some files of " + r.Source.String() + "; the session stays at"
+	case r.Command != "" && r.Stays && !a.Finished:
+		verb, _, _ = strings.Cut(verb, ",")
+		verb += "; the session stays at"
+	}
+	if landings(r) {
+		did := map[string]string{"undo": " Taken back: ", "redo": " Landed again: "}[r.Command]
+		p.line(render.Span{Role: render.Success, Text: "✓"}, plain(did+p.enumeration(gather.List(r.Levels, func(l rollback.UndoLevel) string { return l.Said }))))
+		p.line(plain("Branch: " + branchDone(r, p.view)))
+	} else {
+		p.wentTo(verb, r)
 	}
 	switch {
-	case a.Done.Mode == rollback.ModeAbort:
-	case a.Done.Command != "":
+	case r.Mode == rollback.ModeAbort:
+	case r.Command == "":
+		p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo"))
+	case a.Finished:
 		p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo --list shows what can be undone and redone"))
 	default:
-		p.line(render.Span{Role: render.Hint, Text: "Undo:"}, plain(" git checkpoint undo"))
+		p.nextUndoRedo(r)
 	}
-	p.goOn(a.Done.Chat)
-	p.notBroughtBack(a.Done)
+	p.goOn(r.Chat)
+	p.notBroughtBack(r)
 }
 
 // goOn writes the command with which a conversation goes on.
@@ -69,28 +77,6 @@ func chatPlan(r *rollback.Answer) string {
 		return "--chat also takes the conversation with " + r.ChatOf + " back"
 	}
 	return ""
-}
-
-// Undone is the result of an undo or a redo.
-type Undone struct{ Done *rollback.Answer }
-
-// text writes where the worktree is now, what comes next, and what another undo or redo would do.
-func (a Undone) text(p *page) {
-	if landings(a.Done) {
-		did := map[string]string{"undo": " Taken back: ", "redo": " Landed again: "}[a.Done.Command]
-		p.line(render.Span{Role: render.Success, Text: "✓"}, plain(did+p.enumeration(gather.List(a.Done.Levels, func(l rollback.UndoLevel) string { return l.Said }))))
-		p.line(plain("Branch: " + branchDone(a.Done, p.view)))
-	} else {
-		verb := walked(a.Done)
-		if a.Done.Stays {
-			verb, _, _ = strings.Cut(verb, ",")
-			verb += "; the session stays at"
-		}
-		p.wentTo(verb, a.Done)
-	}
-	p.nextUndoRedo(a.Done)
-	p.goOn(a.Done.Chat)
-	p.notBroughtBack(a.Done)
 }
 
 // landings reports whether an undo or redo is about landings alone, which move a branch and no file.

@@ -304,7 +304,7 @@ func (t *Talk) yes(ctx context.Context, c command) (string, error) {
 		t.Asked = nil
 	}
 	next := ""
-	if done, is := found[answer.RolledBack](r); is && done.Done.NextStep != nil {
+	if done, is := found[answer.RolledBack](r); is && (done.Done.Command == "" || done.Finished) && done.Done.NextStep != nil {
 		next = fmt.Sprintf("Ready to continue from step %d. [Enter] or *pause", done.Done.NextStep.Step)
 	}
 	return t.show(r, form{Next: next})

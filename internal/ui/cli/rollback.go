@@ -85,7 +85,7 @@ func (c *RollbackCmd) Run(ctx context.Context, app *App) error {
 		if done == nil {
 			return err
 		}
-		return app.confirmUnless(err, answer.RolledBack{Done: done})
+		return app.confirmUnless(err, answer.RolledBack{Done: done, Finished: c.Continue})
 	})
 }
 

@@ -91,6 +91,6 @@ func (c *walkFlags) run(ctx context.Context, app *App, request rollback.UndoRequ
 		if done == nil {
 			return err
 		}
-		return app.confirmed(answer.Undone{Done: done})
+		return app.confirmed(answer.RolledBack{Done: done})
 	})
 }

@@ -108,11 +108,7 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	if err := p.divide(ctx, steps); err != nil {
 		return nil, err
 	}
-	if p.Answer.Steps = numbers(steps); !req.Each && len(steps) > 1 {
-		if p.Answer.Apart, err = p.apart(ctx, steps); err != nil {
-			return nil, err
-		}
-	}
+	p.Answer.Steps = numbers(steps)
 	if len(p.Answer.Commits) == 0 {
 		hint := ""
 		if len(p.Answer.Beside) > 0 {
@@ -244,20 +240,24 @@ func (p *Plan) ends(ctx context.Context) (first, last *checkpoint.Found, err err
 // divide turns the steps into planned commits. A step whose files equal those of the one
 // before makes no commit.
 func (p *Plan) divide(ctx context.Context, steps []step) error {
-	before := p.base
+	before, last := p.base, p.base
 	var held []step // that the next commit holds
 	for i, st := range steps {
 		held = append(held, st)
+		tree, err := p.landable(ctx, st)
+		if err != nil {
+			return err
+		}
+		if !p.req.Each && len(steps) > 1 && tree != last {
+			p.Answer.Apart++
+		}
+		last = tree
 		// One commit of all steps has the files of the last one.
 		if !p.req.Each && i < len(steps)-1 {
 			continue
 		}
 		if len(st.record.Git.Unmerged) > 0 {
 			return checkpoint.Failure(checkpoint.KindRefused, "resolve them, then `git checkpoint save`", "%s has files with conflicts", checkpoint.MentionOf(st.record))
-		}
-		tree, err := p.landable(ctx, st)
-		if err != nil {
-			return err
 		}
 		changes, err := p.s.Repo.Trees.Diff(ctx, before, tree)
 		if err != nil {

@@ -17,22 +17,6 @@ import (
 	"git-checkpoint/internal/verb/create"
 )
 
-// apart counts the commits that --each would make: one for each step that changes something.
-func (p *Plan) apart(ctx context.Context, steps []step) (n int, err error) {
-	before := p.base
-	for _, st := range steps {
-		tree, err := p.landable(ctx, st)
-		if err != nil {
-			return 0, err
-		}
-		if tree != before {
-			n++
-		}
-		before = tree
-	}
-	return n, nil
-}
-
 // numbers names steps by their first and last number.
 func numbers(steps []step) string {
 	if len(steps) == 0 {

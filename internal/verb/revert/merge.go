@@ -190,10 +190,11 @@ func (r *reverting) unsaved(ctx context.Context, now, saved threeway.Side) (unsa
 	if !author.Load(r.s.Repo.GitDir).Idle(r.into.Session, e.Time) {
 		rest = Unknown
 	}
-	told, err := r.told(ctx, now, saved)
+	differ, err := r.s.Repo.Trees.Diff(ctx, saved.Tree, now.Tree)
 	if err != nil {
 		return u, err
 	}
+	told := author.Now(ctx, r.s.Repo, r.into.Session, differ) // what hooks remember
 	others, err := r.savedByOthers(ctx, changes, u.by)
 	if err != nil {
 		return u, err
@@ -243,12 +244,6 @@ func (r *reverting) savedByOthers(ctx context.Context, changes []threeway.Change
 		}
 	}
 	return worked, nil
-}
-
-// told returns what hooks remember of who made what no checkpoint has yet.
-func (r *reverting) told(ctx context.Context, now, saved threeway.Side) (map[string]author.Who, error) {
-	changes, err := r.s.Repo.Trees.Diff(ctx, saved.Tree, now.Tree)
-	return author.Now(ctx, r.s.Repo, r.into.Session, changes), err
 }
 
 // others returns who changed the paths that were merged or have a conflict. The steps that are

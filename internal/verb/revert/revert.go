@@ -145,7 +145,7 @@ func (r *reverting) plan(ctx context.Context) (*Plan, error) {
 	p := &Plan{Plan: made}
 	conflicts := r.conflicts()
 	switch {
-	case len(conflicts) > 0 && !r.req.Conflicts, len(r.said.StateConflicts) > 0:
+	case conflicts > 0 && !r.req.Conflicts, len(r.said.StateConflicts) > 0:
 		p.Refusal = r.refusal(conflicts)
 	case !r.changes() && r.state == nil && r.req.AskHeld && r.held() > 0:
 		held := r.req
@@ -231,14 +231,9 @@ func (r *reverting) changes() bool {
 	})
 }
 
-// conflicts returns the paths with conflicts.
-func (r *reverting) conflicts() (paths []checkpoint.Path) {
-	for _, f := range r.done.Files {
-		if f.How == threeway.Conflict {
-			paths = append(paths, f.Path)
-		}
-	}
-	return paths
+// conflicts counts the files with conflicts.
+func (r *reverting) conflicts() int {
+	return gather.Count(r.done.Files, func(f rollback.RevertedFile) bool { return f.How == threeway.Conflict })
 }
 
 // nothing is the answer to a revert that would change no file.
@@ -272,24 +267,21 @@ func (r *reverting) held() int {
 const mostNamed = 10
 
 // refusal is the error for a plan with conflicts. It has the command that leaves them out.
-func (r *reverting) refusal(conflicts []checkpoint.Path) error {
-	e := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("what %s did conflicts with what was done since (conflicts: %d); nothing was changed", r.what, len(conflicts)+len(r.said.StateConflicts))}
-	for i, f := range r.done.Files {
+func (r *reverting) refusal(conflicts int) error {
+	e := &checkpoint.Error{Kind: checkpoint.KindRefused, Message: fmt.Sprintf("what %s did conflicts with what was done since (conflicts: %d); nothing was changed", r.what, conflicts+len(r.said.StateConflicts))}
+	var without []string
+	for _, f := range r.done.Files {
 		if f.How == threeway.Conflict && len(e.Hints) < mostNamed {
-			e.Hints = append(e.Hints, fmt.Sprintf("%s (%s)", name.Clip(string(r.done.Files[i].Path), name.Said), f.Why))
+			e.Hints = append(e.Hints, fmt.Sprintf("%s (%s)", name.Clip(string(f.Path), name.Said), f.Why))
+		} else if f.How == threeway.Restored || f.How == threeway.Merged {
+			without = append(without, r.s.Repo.Typed(string(f.Path)))
 		}
 	}
 	for _, member := range r.said.StateConflicts {
 		e.Hints = append(e.Hints, fmt.Sprintf("state: %s was changed since; leave out --state", member))
 	}
-	if len(conflicts) == 0 {
+	if conflicts == 0 {
 		return e
-	}
-	var without []string
-	for _, f := range r.done.Files {
-		if f.How == threeway.Restored || f.How == threeway.Merged {
-			without = append(without, r.s.Repo.Typed(string(f.Path)))
-		}
 	}
 	if len(without) > 0 {
 		e.Hints = append(e.Hints, "`"+r.command(without)+"` leaves them out")

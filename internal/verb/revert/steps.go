@@ -285,16 +285,11 @@ func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*diffe
 		return nil, err
 	}
 	d.after = threeway.SideOf(after)
-	before, moved, err := r.before(ctx, rec, did.Base)
+	before, was, err := r.before(ctx, rec, did.Base)
 	if err != nil {
 		return nil, err
 	}
-	d.before = before.Tree
-	if did.Base != nil {
-		was, err := r.s.ReadRecord(ctx, did.Base)
-		if err != nil {
-			return nil, checkpoint.DamagedError(did.Base, err)
-		}
+	if d.before = before.Tree; was != nil {
 		d.stateBefore = was.State
 	}
 	if r.isWithin(f) { // the state is the person's
@@ -304,7 +299,8 @@ func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*diffe
 	if err != nil {
 		return nil, err
 	}
-	own, err := r.own(ctx, f, rec, did)
+	_, agent := rec.Agent()
+	whole, err := r.whole(ctx, f, rec, did.Base)
 	if err != nil {
 		return nil, err
 	}
@@ -313,7 +309,7 @@ func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*diffe
 		who := did.Who(record.Path(c.Path))
 		switch {
 		case !r.wanted(c.Path) || slices.ContainsFunc(leftOut, func(p string) bool { return snapshot.Covers(p, c.Path) }):
-		case own(who):
+		case r.takes(who, f, agent, whole):
 			d.changes = append(d.changes, c)
 			if who.By == author.During {
 				d.during[c.Path] = true
@@ -323,7 +319,7 @@ func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*diffe
 			r.leave(c.Path, who)
 		}
 	}
-	r.sayStep(ctx, d, rec, moved)
+	r.sayStep(ctx, d, rec, was != nil && was.Git.Head != rec.Git.Head)
 	return d, nil
 }
 
@@ -376,25 +372,25 @@ func safetyOf(f *checkpoint.Found) *journal.Entry {
 	return nil
 }
 
-// before returns the files before a checkpoint, and whether HEAD has moved in between.
-func (r *reverting) before(ctx context.Context, rec *record.Record, base *journal.Entry) (t snapshot.Target, moved bool, err error) {
+// before returns the files before a checkpoint, and the record that has them, if any.
+func (r *reverting) before(ctx context.Context, rec *record.Record, base *journal.Entry) (t snapshot.Target, was *record.Record, err error) {
 	if base == nil { // the first one has what was changed since HEAD
 		if rec.Git.Head != "" {
 			t.Tree, err = r.s.Repo.Commits.TreeOf(ctx, rec.Git.Head)
 		} else {
 			t.Tree, err = r.s.Repo.Trees.Write(ctx, nil)
 		}
-		return t, false, err
+		return t, nil, err
 	}
-	was, err := r.s.ReadRecord(ctx, base)
+	was, err = r.s.ReadRecord(ctx, base)
 	if err != nil {
-		return t, false, checkpoint.DamagedError(base, err)
+		return t, nil, checkpoint.DamagedError(base, err)
 	}
 	if was.Snapshot.Tree == "" {
-		return t, false, checkpoint.Failure(checkpoint.KindRefused, "", "%s was imported without files, so nothing is known of what %s changed", checkpoint.MentionOf(was), checkpoint.MentionOf(rec))
+		return t, nil, checkpoint.Failure(checkpoint.KindRefused, "", "%s was imported without files, so nothing is known of what %s changed", checkpoint.MentionOf(was), checkpoint.MentionOf(rec))
 	}
 	t, err = rollback.TargetOf(ctx, r.s, base)
-	return t, was.Git.Head != rec.Git.Head, err
+	return t, was, err
 }
 
 // nameOf returns the session that did something, or Outside or Unknown.
@@ -410,26 +406,12 @@ func nameOf(who author.Who) string {
 	return Unknown
 }
 
-// own returns a function that reports whether what somebody did in a checkpoint's difference is taken
-// back.
-func (r *reverting) own(ctx context.Context, f *checkpoint.Found, rec *record.Record, did author.Step) (func(author.Who) bool, error) {
-	_, agent := rec.Agent()
-	if r.isWithin(f) {
-		return func(who author.Who) bool {
-			return who.Session == f.Session && (who.By == author.Agent || who.By == author.During && !who.Shared)
-		}, nil
-	}
-	whole, err := r.whole(ctx, f, rec, did.Base)
-	if err != nil {
-		return nil, err
-	}
-	return func(who author.Who) bool { return r.takes(who, f, agent, whole) }, nil
-}
-
 // takes reports whether what somebody did in a checkpoint's difference is taken back. agent says that an agent made the
 // checkpoint, and whole that it stands for its whole difference.
 func (r *reverting) takes(who author.Who, f *checkpoint.Found, agent, whole bool) bool {
 	switch by := r.req.By; {
+	case r.isWithin(f):
+		return who.Session == f.Session && (who.By == author.Agent || who.By == author.During && !who.Shared)
 	case who.BroughtBack: // only whoever asks for it takes that away again
 		return by == "" && whole && r.asked[f.Entry.Checkpoint]
 	case by == "":

@@ -30,9 +30,13 @@ func (r *fileMoves) describe(ctx context.Context) (*Answer, error) {
 		Session: r.To.Session, From: was, DryRun: true, Mode: r.req.Mode,
 		State: r.goal.State,
 	}
-	a.Command, a.Stays = string(r.direction), r.Part
-	if r.To.Entry != nil {
-		a.To, a.ToLabel = r.To.Entry.Checkpoint, r.To.Entry.Label
+	a.Command, a.Stays, a.Source = string(r.direction), r.Part, r.source()
+	if e := r.To.Entry; e != nil {
+		a.To, a.ToLabel, a.Target = e.Checkpoint, e.Label, checkpoint.Mention{At: e.Event().Time}
+		if r.goal.ID == e.Checkpoint {
+			a.Target = checkpoint.MentionOf(r.goal)
+		}
+		a.Target.Name = checkpoint.NameTo(r.To.State, e)
 	}
 	if r.plan != nil {
 		if err := r.describeFiles(ctx, a); err != nil {

@@ -67,6 +67,16 @@ type Origin struct {
 	FilesFrom *checkpoint.Labelled `json:"files_from,omitempty"`
 }
 
+// Promoted identifies what is promoted.
+type Promoted struct {
+	Attempt string       `json:"attempt"` // name of the attempt
+	Session name.Session `json:"session"`
+	ID      name.ID      `json:"id"`
+	Label   string       `json:"label"`
+
+	Mention checkpoint.Mention `json:"-"`
+}
+
 // Walked is the part of undo and redo, with the next of each after this is done.
 type Walked struct {
 	Levels    []UndoLevel `json:"levels,omitempty"`    // what is undone, in this order

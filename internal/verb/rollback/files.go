@@ -5,6 +5,7 @@ package rollback
 // It captures with the ignore rules of the worktree, plus ignored files that the plan will touch.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -127,8 +128,11 @@ func (r *target) moveFiles(ctx context.Context, got contents) (*fileMoves, error
 	if err != nil {
 		return nil, err
 	}
-	if got, err = r.withIndex(ctx, &target, got); err != nil {
-		return nil, err
+	if r.Index != nil {
+		if _, got, err = readTarget(ctx, r.s, r.Index); err != nil {
+			return nil, r.damaged(ctx, r.Index, err)
+		}
+		target.Index = got.index
 	}
 	heads, err := r.headsFor(ctx, got.heads)
 	if err != nil {
@@ -179,27 +183,7 @@ func (r *target) moveFiles(ctx context.Context, got contents) (*fileMoves, error
 		}
 		force = append(force, more...)
 	}
-	if err := moves.refuseUnknownPaths(ctx); err != nil {
-		return nil, err
-	}
-	if err := moves.sayExcluded(target.Keep[len(hooks):]); err != nil {
-		return nil, err
-	}
-	return moves, moves.refuseCollisions()
-}
-
-// withIndex replaces the index of the target and what is known of its HEAD: undoing several levels may restore files and
-// index from different safety checkpoints.
-func (r *target) withIndex(ctx context.Context, target *snapshot.Target, got contents) (contents, error) {
-	if r.Index == nil {
-		return got, nil
-	}
-	_, got, err := readTarget(ctx, r.s, r.Index)
-	if err != nil {
-		return got, r.damaged(ctx, r.Index, err)
-	}
-	target.Index = got.index
-	return got, nil
+	return moves, cmp.Or(moves.refuseUnknownPaths(ctx), moves.sayExcluded(target.Keep[len(hooks):]), moves.refuseCollisions())
 }
 
 // keepHidden has a rollback leave the flags of the index now that hide changes; an undo brings back the index as it was.
@@ -337,14 +321,9 @@ func (r *target) wroteBy(ctx context.Context, move *journal.Event, before *recor
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]name.OID{}
-	for _, c := range changes {
-		// Deleted files and nested repositories were not written.
-		if c.New.Mode != 0 && c.New.Mode != git.ModeGitlink {
-			out[c.Path] = c.New.OID
-		}
-	}
-	return out, nil
+	// Deleted files and nested repositories were not written.
+	written := gather.Those(changes, func(c git.Change) bool { return c.New.Mode != 0 && c.New.Mode != git.ModeGitlink })
+	return gather.Map(written, func(c git.Change) (string, name.OID) { return c.Path, c.New.OID }), nil
 }
 
 // restoredBy returns the checkpoint whose files a move restored: the target of a rollback, or the
@@ -390,14 +369,7 @@ func (r *fileMoves) made(ctx context.Context) ([]create.MadeFile, error) {
 // empty list.
 func madeOf(r *record.Record) (made map[string]name.OID, partly bool) {
 	list, partly := create.MemberMade.Of(r.Snapshot.Extra)
-	if !partly {
-		return nil, false
-	}
-	made = make(map[string]name.OID, len(list))
-	for _, m := range list {
-		made[string(m.Path)] = m.OID
-	}
-	return made, true
+	return gather.Map(list, func(m create.MadeFile) (string, name.OID) { return string(m.Path), m.OID }), partly
 }
 
 // knows reports whether a path is captured, staged, or left out by a rule, here or in the

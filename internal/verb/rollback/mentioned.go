@@ -24,19 +24,6 @@ func (r *target) source() checkpoint.Mention {
 	return m
 }
 
-// mention fills in what a plan says of the checkpoints that it goes to.
-func (r *Plan) mention(ctx context.Context) {
-	a := r.answer
-	a.Source = r.source()
-	if r.To.Entry != nil {
-		a.Target = checkpoint.Mention{At: r.To.Entry.Event().Time}
-		if r.goal.ID == r.To.Entry.Checkpoint {
-			a.Target = checkpoint.MentionOf(r.goal)
-		}
-		a.Target.Name = checkpoint.NameTo(r.To.State, r.To.Entry)
-	}
-}
-
 // CountLines counts the lines that the plan changes, for people who read it. An error leaves the
 // numbers out.
 func (r *Plan) CountLines(ctx context.Context) {

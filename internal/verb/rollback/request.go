@@ -1,5 +1,7 @@
 package rollback
 
+import "git-checkpoint/internal/core/checkpoint"
+
 // BranchChoice says whether a rollback moves HEAD and its branch to the commit that the checkpoint
 // recorded.
 type BranchChoice int
@@ -22,6 +24,15 @@ const (
 	ModePaths    Mode = "paths"    // ModeAll limited to some paths; Prepare sets it
 	ModeProduced Mode = "produced" // only paths that changed between checkpoints of this session
 )
+
+// ModePromote is the mode in the event of a promotion or a revert. An undo of it restores everything, like
+// ModeAll.
+const ModePromote Mode = "promote"
+
+// ModeLand is the mode in the event of a landing, which turns checkpoints into commits on the
+// branch. It writes no file, so an undo of it leaves the files as they are, with what was edited
+// since, and restores the index, HEAD and the branch.
+const ModeLand Mode = checkpoint.ModeLand
 
 // Request is the input of Prepare.
 type Request struct {

@@ -137,6 +137,12 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	return plan(ctx, t)
 }
 
+// PrepareMove plans a move, as Prepare plans a rollback.
+func PrepareMove(ctx context.Context, s *checkpoint.Service, m Move, req Request) (*Plan, error) {
+	req.Branch = BranchKeep
+	return plan(ctx, target{s: s, req: req, Move: m})
+}
+
 // plan computes the plan for a target. For a dry run it also works in a repository that can only be
 // read, and may start a second time for that.
 func plan(ctx context.Context, asked target) (*Plan, error) {
@@ -193,7 +199,6 @@ func compute(ctx context.Context, asked target) (*Plan, error) {
 		return nil, err
 	}
 	a.Said, a.Empty = r.customMessage("rollback_plan", a), r.changesNothing()
-	r.mention(ctx)
 	r.ready = time.Now()
 	return r, nil
 }

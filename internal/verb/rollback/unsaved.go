@@ -5,23 +5,21 @@ package rollback
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
+	"git-checkpoint/internal/verb/create"
 )
 
 // unsaved lists the files that a plan deletes or overwrites although neither HEAD nor a recent
 // checkpoint has their content. The safety checkpoint becomes their only copy, so the user should
 // know.
 func (r *fileMoves) unsaved(ctx context.Context, plan PlanFiles) (unsaved []checkpoint.Path, err error) {
-	open := map[string]bool{}
-	for _, list := range [][]checkpoint.Path{plan.Delete, plan.Write} {
-		for _, p := range list {
-			open[string(p)] = true
-		}
-	}
+	open := gather.SetOf(create.FromPaths(slices.Concat(plan.Delete, plan.Write)))
 	for _, o := range r.plan.Ops {
 		switch {
 		case o.Old.Mode == 0: // there is no such file now
@@ -86,10 +84,6 @@ func (r *fileMoves) strikeSaved(ctx context.Context, commit name.OID, open map[s
 		// repository at all.
 		differs[d.Path] = d.Old.OID != d.New.OID || d.New.Mode == git.ModeGitlink
 	}
-	for p := range open {
-		if !differs[p] {
-			delete(open, p)
-		}
-	}
+	maps.DeleteFunc(open, func(p string, _ bool) bool { return !differs[p] })
 	return nil
 }

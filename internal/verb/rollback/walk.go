@@ -380,37 +380,28 @@ func undoEvents(st *journal.State, first journal.Event, levels []checkpoint.Undo
 // netLists returns the checkpoints that several plans together discard and restore. A checkpoint
 // that ends as it was is in neither.
 func netLists(st *journal.State, plans []journal.Plan) (discard, restore []name.ID) {
-	live, order := map[name.ID]bool{}, []name.ID{}
-	set := func(ids []name.ID, to bool) {
-		for _, id := range ids {
-			if _, known := live[id]; !known {
-				order = append(order, id)
-			}
-			live[id] = to
+	live := map[name.ID]bool{}
+	for _, p := range plans {
+		for _, id := range p.Discard {
+			live[id] = false
+		}
+		for _, id := range p.Restore {
+			live[id] = true
 		}
 	}
-	for _, p := range plans {
-		set(p.Discard, false)
-		set(p.Restore, true)
+	var changed []*journal.Entry
+	for id, to := range live {
+		if e := st.Entry(id); e != nil && e.Live != to {
+			changed = append(changed, e)
+		}
 	}
-	slices.SortFunc(order, func(a, b name.ID) int { return placeIn(st, a) - placeIn(st, b) })
-	for _, id := range order {
-		switch e := st.Entry(id); {
-		// Changed back and forth by the plans, or not known here.
-		case e == nil || e.Live == live[id]:
-		case live[id]:
-			restore = append(restore, id)
-		default:
-			discard = append(discard, id)
+	slices.SortFunc(changed, func(a, b *journal.Entry) int { return a.Place - b.Place })
+	for _, e := range changed {
+		if e.Live {
+			discard = append(discard, e.Checkpoint)
+		} else {
+			restore = append(restore, e.Checkpoint)
 		}
 	}
 	return discard, restore
-}
-
-// placeIn returns the position of a checkpoint in the order of the fold; unknown ones come last.
-func placeIn(st *journal.State, id name.ID) int {
-	if e := st.Entry(id); e != nil {
-		return e.Place
-	}
-	return st.Len()
 }

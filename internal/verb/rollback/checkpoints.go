@@ -7,33 +7,52 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
-	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/verb/create"
 )
 
-// ModePromote is the mode in the event of a promotion or a revert. An undo of it restores everything, like
-// ModeAll.
-const ModePromote Mode = "promote"
-
-// ModeLand is the mode in the event of a landing, which turns checkpoints into commits on the
-// branch. It writes no file, so an undo of it leaves the files as they are, with what was edited
-// since, and restores the index, HEAD and the branch.
-const ModeLand Mode = checkpoint.ModeLand
-
-// PrepareMove plans a move, as Prepare plans a rollback.
-func PrepareMove(ctx context.Context, s *checkpoint.Service, m Move, req Request) (*Plan, error) {
-	req.Branch = BranchKeep
-	return plan(ctx, target{s: s, req: req, Move: m})
+// makeSafety makes the safety checkpoint of a capture of the worktree as it is.
+func (r *Plan) makeSafety(ctx context.Context, req create.SafetyRequest) (*record.Record, error) {
+	req.Session, req.Definition, req.Aside = r.To.Session, r.def, r.branch.aside
+	if req.Message = r.Before; r.Branch != nil && r.Branch.Moved {
+		req.Landed = r.Branch.To
+	}
+	if err := r.leaveUnignored(ctx, req.Capture); err != nil {
+		return nil, err
+	}
+	return create.Safety(ctx, r.s, req)
 }
 
-// Promoted identifies what is promoted.
-type Promoted struct {
-	Attempt string       `json:"attempt"` // name of the attempt
-	Session name.Session `json:"session"`
-	ID      name.ID      `json:"id"`
-	Label   string       `json:"label"`
-
-	Mention checkpoint.Mention `json:"-"`
+// leaveUnignored takes files out of a capture that were ignored at the last checkpoint and are not any
+// more, as a hook leaves them out: nobody asked for a checkpoint of them. Those that the move replaces or
+// deletes stay in it and are named, because it would lose them otherwise.
+func (r *Plan) leaveUnignored(ctx context.Context, c *snapshot.Capture) error {
+	moved := map[string]bool{}
+	if r.plan != nil {
+		for _, o := range r.plan.Ops {
+			moved[o.Path] = true
+		}
+	}
+	var leave, keep []string
+	for _, p := range c.Unignored {
+		// A file that the target has, too, would look as if the move had written it.
+		if _, has, err := r.s.Repo.Trees.Lookup(ctx, r.record.Snapshot.Tree, p); err != nil {
+			return err
+		} else if moved[p] {
+			keep = append(keep, p)
+		} else if !has {
+			leave = append(leave, p)
+		}
+	}
+	for _, said := range create.SayUnignored(keep) {
+		r.s.Warn(said)
+	}
+	worktree, err := r.s.Worktree()
+	if err == nil && len(leave) > 0 {
+		err = worktree.LeaveOut(ctx, c, leave)
+	}
+	return err
 }
 
 // then makes the checkpoint that a move is to make, if any. The error is an *unmadeError.
