@@ -184,7 +184,12 @@ func (r *Restore) LockDatabases() error {
 	for _, base := range r.open {
 		had := true
 		if f, failed := r.worktree.files.OpenToLock(base); failed == nil { // otherwise nobody is kept out
-			had, r.locked = worktree.LockOut(f), append(r.locked, f)
+			had = worktree.LockOut(f) || slices.ContainsFunc(r.locked, func(l *os.File) bool {
+				ours, _ := l.Stat()            //nolint:errcheck // then it is another file
+				this, _ := f.Stat()            //nolint:errcheck // likewise
+				return os.SameFile(ours, this) // a hard link: this process has locked it
+			})
+			r.locked = append(r.locked, f)
 		}
 		if err == nil && !had {
 			err = r.worktree.inUse(map[string]string{base: "another program"})
