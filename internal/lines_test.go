@@ -157,8 +157,6 @@ func embedded() []string {
 		"storage/store/inventory contents",
 		"storage/store/records contents",
 		"ui/web/filePage timelinePage",
-		"verb/create/request headCommit",
-		"verb/create/request home",
 		"verb/expunge/made old",
 		"verb/inspect/TimelineStep Item",
 		"verb/interop/goTeamSession reading",

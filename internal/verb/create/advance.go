@@ -16,7 +16,6 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
-	"git-checkpoint/internal/storage/store"
 )
 
 // This file applies the workflow's definition to a new checkpoint: its trigger, step, state and
@@ -29,7 +28,7 @@ func (r Request) trigger(document workflow.Accepted) string {
 }
 
 // handed reports whether the request has a state document.
-func (c *request) handed() bool { return len(c.req.State) > 0 }
+func (r *request) handed() bool { return len(r.req.State) > 0 }
 
 // CheckTrigger returns an error if the workflow does not know the trigger (KindUsage) or it is
 // switched off (KindNothing). The session may be empty.
@@ -48,145 +47,134 @@ func CheckTrigger(s *checkpoint.Service, def *workflow.Definition, session name.
 
 // accept parses the --state document, if there is one. What it says about status and step must not contradict the
 // options.
-func (c *request) accept(def *workflow.Definition) (*defined, error) {
-	if !c.handed() {
-		return &defined{request: c, def: def}, nil
+func (r *request) accept(def *workflow.Definition) (none workflow.Accepted, err error) {
+	if !r.handed() {
+		return none, nil
 	}
-	if _, err := record.ParseJSON(c.req.State, record.Limits{}); err != nil {
-		if size, is := errors.AsType[*record.SizeError](err); is {
-			return nil, tooLarge(size)
-		}
-		return nil, checkpoint.Usage("--state must be one JSON object", "the state is invalid: %v", err)
+	var a workflow.Accepted
+	_, err = record.ParseJSON(r.req.State, record.Limits{})
+	if size, is := errors.AsType[*record.SizeError](err); is {
+		return none, tooLarge(size)
 	}
-	a, err := def.Accept(c.req.State)
+	if err == nil {
+		a, err = def.Accept(r.req.State)
+	}
 	if err != nil {
-		return nil, checkpoint.Usage("--state must be one JSON object", "the state is invalid: %v", err)
+		return none, checkpoint.Usage("--state must be one JSON object", "the state is invalid: %v", err)
 	}
-	if a.Status != "" && c.req.Status != "" && a.Status != c.req.Status {
-		return nil, checkpoint.Usage("leave out --status, or make them agree", "the document has status %q, but --status is %q", name.Clip(a.Status, name.Said), name.Clip(c.req.Status, name.Said))
+	if a.Status != "" && r.req.Status != "" && a.Status != r.req.Status {
+		return none, checkpoint.Usage("leave out --status, or make them agree", "the document has status %q, but --status is %q", name.Clip(a.Status, name.Said), name.Clip(r.req.Status, name.Said))
 	}
 	// A step in a document of unknown origin may count something else, so only a recognised
 	// document can contradict --step.
-	if a.Step != nil && c.req.Step != nil && *a.Step != *c.req.Step && def.Knows(c.req.State) {
-		return nil, checkpoint.Usage("leave out --step, or make them agree", "the document has step %d, but --step is %d", *a.Step, *c.req.Step)
+	if a.Step != nil && r.req.Step != nil && *a.Step != *r.req.Step && def.Knows(r.req.State) {
+		return none, checkpoint.Usage("leave out --step, or make them agree", "the document has step %d, but --step is %d", *a.Step, *r.req.Step)
 	}
-	return &defined{request: c, def: def, document: a}, CheckTrigger(c.s, def, c.session, c.req.trigger(a))
+	return a, CheckTrigger(r.s, def, r.home.session, r.req.trigger(a))
 }
 
-// composeState computes state, status and error. The state is the document, or else the one of the
-// checkpoint before (or of the promoted attempt), with the edits of the request applied. The status
-// is that of the option, else of the edited state, else of the document, else it is carried over.
-func (c *draft) composeState() error {
-	r, prev := c.record, c.prev
-	r.State, r.Error = json.RawMessage("{}"), nil
-	if prev.record != nil {
-		r.State, r.Status = prev.record.State, prev.record.Status
+// composeState computes state, status and error of a record; prev is that of the checkpoint before, or nil. The state is the
+// document, or else that of prev (or of the promoted attempt), with the edits of the request applied. The status is that of
+// the option, else of the edited state, else of the document, else it is carried over.
+func (c *captured) composeState(r, prev *record.Record) error {
+	req := c.in.req
+	before := json.RawMessage("{}")
+	if prev != nil {
+		before, r.Status = prev.State, prev.Status
 	}
-	if from := c.req.Promote; from != nil {
-		r.State, r.Status = from.State, from.Status
+	if from := req.Promote; from != nil {
+		before, r.Status = from.State, from.Status
 	}
-	if c.handed() {
-		r.State, r.Status = c.document.State, ""
+	if c.in.handed() {
+		before, r.Status = c.document.State, ""
 	}
-	if c.req.Edited != nil {
-		r.State = c.req.Edited
+	if req.Edited != nil {
+		before = req.Edited
 	}
-	before := r.State
 	var err error
-	if r.State, err = edited(c.req, c.def, before); err != nil {
+	if r.State, err = edited(req, c.def, before); err != nil {
 		return err
 	}
 	// Compare with the state before the edits: a document may change its owner, an edit may not.
-	if err := c.keepOwner(before); err != nil {
+	if err := c.keepOwner(before, r.State); err != nil {
 		return err
 	}
-	if err := c.placeSaid(); err != nil {
+	if r.State, err = c.placeSaid(r.State, prev); err != nil {
 		return err
 	}
 	facts, err := c.def.Read(r.State)
 	if err != nil {
 		return checkpoint.Usage("", "the state is invalid: %v", err)
 	}
-	facts.Status = cmp.Or(facts.Status, c.document.Status) // what an edit set comes before the document
-	if facts.Error == nil {
-		facts.Error = c.document.Error
+	// What an edit set comes before the document.
+	r.Status = cmp.Or(req.Status, facts.Status, c.document.Status, r.Status, c.def.Statuses.Initial, checkpoint.StatusOpen)
+	if r.Error = facts.Error; r.Error == nil {
+		r.Error = c.document.Error
 	}
-	r.Status = cmp.Or(c.req.Status, facts.Status, r.Status, c.def.Statuses.Initial, checkpoint.StatusOpen)
-	r.Error = facts.Error
-	if c.req.Error != nil {
-		r.Error = errorValue(*c.req.Error)
+	if req.Error != nil {
+		r.Error = errorValue(*req.Error)
 	}
 	return nil
 }
 
-// placeSaid writes --status and --error into the state, if the workflow keeps them there. Otherwise
+// placeSaid returns the state with --status and --error in it, if the workflow keeps them there. Otherwise
 // the state would contradict the record. It returns an error if the request itself sets another
 // value.
-func (c *draft) placeSaid() error {
-	prev := c.prev
-	in, state := c.def.State.Members, c.record.State
-	if in.Status != "" && c.req.Status != "" {
+func (c *captured) placeSaid(state json.RawMessage, prev *record.Record) (json.RawMessage, error) {
+	in, req := c.def.State.Members, c.in.req
+	edited := func(path string) bool {
+		return slices.ContainsFunc(req.Set, func(a Assign) bool { return a.Path == path })
+	}
+	if in.Status != "" && req.Status != "" {
 		was, now := c.document.Status, gjson.GetBytes(state, in.Status).String()
 		// Without a document, a status in the state that is the old one was carried over and may be
 		// replaced.
-		if !c.handed() && prev.record != nil {
-			was = gjson.GetBytes(prev.record.State, in.Status).String()
+		if !c.in.handed() && prev != nil {
+			was = gjson.GetBytes(prev.State, in.Status).String()
 		}
-		edited := slices.ContainsFunc(c.req.Set, func(a Assign) bool { return a.Path == in.Status })
-		if (now != was || edited) && now != c.req.Status {
-			return checkpoint.Usage("leave out --status, or make them agree", "the state has status %q, but --status is %q", name.Clip(now, name.Said), name.Clip(c.req.Status, name.Said))
+		if (now != was || edited(in.Status)) && now != req.Status {
+			return nil, checkpoint.Usage("leave out --status, or make them agree", "the state has status %q, but --status is %q", name.Clip(now, name.Said), name.Clip(req.Status, name.Said))
 		}
-		if state = put(c.record.State, in.Status, quote(c.req.Status)); state == nil {
-			return nil // not an object: the workflow's check reports it
+		set, err := record.Set(state, in.Status, string(quote(req.Status)))
+		if err != nil {
+			return state, nil //nolint:nilerr // not an object: the workflow's check reports it
 		}
-		c.record.State = state
+		state = set
 	}
-	if in.Error == "" || c.req.Error == nil {
-		return nil
+	if in.Error == "" || req.Error == nil {
+		return state, nil
 	}
-	value := errorValue(*c.req.Error)
-	edited := slices.ContainsFunc(c.req.Set, func(a Assign) bool { return a.Path == in.Error })
-	if now := gjson.GetBytes(state, in.Error); edited && !sameError(json.RawMessage(now.Raw), value) {
-		return checkpoint.Usage("leave out --error, or make them agree", "--set gives error %s, but --error is %q", name.Clip(now.Raw, name.Said), name.Clip(*c.req.Error, name.Said))
+	value, now := errorValue(*req.Error), gjson.GetBytes(state, in.Error)
+	if edited(in.Error) && !sameError(json.RawMessage(now.Raw), value) {
+		return nil, checkpoint.Usage("leave out --error, or make them agree", "--set gives error %s, but --error is %q", name.Clip(now.Raw, name.Said), name.Clip(*req.Error, name.Said))
 	}
 	// "" clears the error. A state that has no such member does not get one.
-	if value == nil {
-		if !gjson.GetBytes(state, in.Error).Exists() {
-			return nil
-		}
-		value = json.RawMessage("null")
+	if value == nil && !now.Exists() {
+		return state, nil
 	}
-	if state = put(c.record.State, in.Error, value); state != nil {
-		c.record.State = state
+	set, err := record.Set(state, in.Error, cmp.Or(string(value), "null"))
+	if err != nil {
+		return state, nil //nolint:nilerr // not an object: the workflow's check reports it
 	}
-	return nil
+	return set, nil
 }
 
 // keepOwner returns an error if an edit changes the owner that the document names, such as the
 // number of its issue, or what all documents of its job share: each session holds the documents of one
 // owner. A document that names no owner went to the session of what it is after the edit.
-func (c *draft) keepOwner(before json.RawMessage) error {
-	if len(c.req.Set)+len(c.req.Patch)+len(c.req.Edited) == 0 {
+func (c *captured) keepOwner(before, after json.RawMessage) error {
+	if req := c.in.req; len(req.Set)+len(req.Patch)+len(req.Edited) == 0 {
 		return nil
 	}
-	was, now := c.def.SessionOf(workflow.Accepted{State: before}), c.def.SessionOf(workflow.Accepted{State: c.record.State})
+	was, now, session := c.def.SessionOf(workflow.Accepted{State: before}), c.def.SessionOf(workflow.Accepted{State: after}), c.in.home.session
 	const hint = "give the document with --state: then it goes to its own session"
 	if was == "" || now == "" || was == now {
-		if path := c.def.OtherJob(before, c.record.State); path != "" && (was != "" || !c.handed()) {
-			return checkpoint.Failure(checkpoint.KindRejected, hint, "the edit changes %s, which makes this a document of another job than session %q holds", path, c.session)
+		if path := c.def.OtherJob(before, after); path != "" && (was != "" || !c.in.handed()) {
+			return checkpoint.Failure(checkpoint.KindRejected, hint, "the edit changes %s, which makes this a document of another job than session %q holds", path, session)
 		}
 		return nil
 	}
-	return checkpoint.Failure(checkpoint.KindRejected, hint, "the edit makes this a document of %q, but session %q holds %q", name.Clip(now, name.Said), c.session, name.Clip(was, name.Said))
-}
-
-// put returns the state with the member set to value, or nil if the state cannot have that member.
-func put(state json.RawMessage, path string, value json.RawMessage) json.RawMessage {
-	state, err := record.Set(state, path, string(value))
-	if err != nil {
-		return nil
-	}
-	return state
+	return checkpoint.Failure(checkpoint.KindRejected, hint, "the edit makes this a document of %q, but session %q holds %q", name.Clip(now, name.Said), session, name.Clip(was, name.Said))
 }
 
 // quote returns text as a JSON string.
@@ -234,63 +222,51 @@ func edited(req Request, def *workflow.Definition, state json.RawMessage) (_ jso
 
 // number decides step, name, iteration and label. The workflow's Place decides the step; this
 // function supplies what it needs to know about the session.
-func (c *draft) number(v store.View) error {
-	r := c.record
-	req := workflow.PlaceRequest{
-		Trigger: r.Trigger, Step: c.req.Step, Name: c.req.Name, Iteration: c.req.Iteration, State: r.State,
-	}
-	if c.handed() {
-		req.Document = &c.document.Facts
-	}
-	if v.State != nil {
-		req.Last = lastMilestone(v.State)
-		req.Milestones = func(step int) (iterations []string, named string) {
-			newest := -1
-			for i, c := range v.State.Standings() {
+func (d *draft) number() error {
+	r, req, st := d.record, d.in.req, d.st
+	asked := workflow.PlaceRequest{
+		Trigger: r.Trigger, Step: req.Step, Name: req.Name, Iteration: req.Iteration, State: r.State,
+		Last: lastMilestone(st), Skipped: slices.Collect(maps.Keys(st.Skipped)), Highest: st.Highest(), Used: st.IterationsOf,
+		Milestones: func(step int) (iterations []string, named string) {
+			for i, c := range st.Standings() {
 				if c.Live && c.Milestone && c.Step == step {
-					iterations, newest = append(iterations, v.State.IterationOf(i)), i
+					iterations, named = append(iterations, st.IterationOf(i)), st.StepName(i)
 				}
 			}
-			if newest >= 0 {
-				named = v.State.StepName(newest)
-			}
 			return iterations, named
-		}
-		req.Skipped, req.Highest, req.Used = slices.Collect(maps.Keys(v.State.Skipped)), v.State.Highest(), v.State.IterationsOf
+		},
 	}
-	p, err := c.def.Place(req)
-	if err != nil {
+	if d.in.handed() {
+		asked.Document = &d.got.document.Facts
+	}
+	var err error
+	if d.spot, err = d.got.def.Place(asked); err != nil {
 		return &checkpoint.Error{Kind: checkpoint.KindRejected, Err: err}
 	}
-	c.spot = p
-	r.Step, r.StepName, r.Iteration, r.Milestone = p.Step, p.Name, p.Iteration, p.Milestone
+	r.Step, r.StepName, r.Iteration, r.Milestone = d.spot.Step, d.spot.Name, d.spot.Iteration, d.spot.Milestone
 	// Labels: see "Label" in docs/format.md.
 	if r.Milestone {
 		r.Label = name.Label(r.Step, r.StepName, r.Iteration)
 		return nil
 	}
 	// A checkpoint that is not a milestone has the name of the step that it hangs on.
-	if r.StepName == "" && v.State != nil {
-		if e := v.State.Milestone(r.Step, ""); e != nil {
-			r.StepName = e.Event().StepName
-		}
+	if e := st.Milestone(r.Step, ""); r.StepName == "" && e != nil {
+		r.StepName = e.Event().StepName
 	}
-	r.Label = fmt.Sprintf("%s+%d", name.Label(r.Step, r.StepName, ""), checkpoint.HighestSuffix(v.State, r.Step, c.def.Steps)+1)
+	r.Label = fmt.Sprintf("%s+%d", name.Label(r.Step, r.StepName, ""), checkpoint.HighestSuffix(st, r.Step, d.got.def.Steps)+1)
 	return nil
 }
 
 // numberSafety gives a safety checkpoint the current step and the next safety number of the
 // session.
-func (c *draft) numberSafety(v store.View) {
-	r, prev, n := c.record, c.prev, 1
-	if prev.entry != nil {
-		r.Step, r.StepName = prev.entry.Step, prev.entry.Event().StepName
+func numberSafety(r *record.Record, st *journal.State, at *journal.Entry) {
+	n := 1
+	if at != nil {
+		r.Step, r.StepName = at.Step, at.Event().StepName
 	}
-	if v.State != nil {
-		for _, c := range v.State.Standings() {
-			if c.Safety {
-				n++
-			}
+	for _, c := range st.Standings() {
+		if c.Safety {
+			n++
 		}
 	}
 	r.Label = fmt.Sprintf("%s+safety-%d", name.Label(r.Step, r.StepName, ""), n)
@@ -311,39 +287,37 @@ func lastMilestone(st *journal.State) *int {
 
 // check adds the members that the workflow derives to the state and then applies its schema,
 // transitions and rules. All violations are reported in one error.
-func (c *draft) check(ctx context.Context, v store.View) error {
-	change := c.forRules(v)
-	if prev := c.prev; prev.record != nil {
+func (d *draft) check(ctx context.Context) error {
+	change, def := d.forRules(), d.got.def
+	if prev := d.prev; prev.record != nil {
 		change.Old, change.OldStatus = prev.record.State, prev.record.Status
-		change.Former = c.s.Former(ctx, c.def, v.State, prev.entry)
+		change.Former = d.in.s.Former(ctx, def, d.st, prev.entry)
 	}
 	// A member that the document itself has is not derived: members of the document override derived
 	// ones.
-	state, err := c.def.Derive(change, c.document.State)
+	state, err := def.Derive(change, d.got.document.State)
 	if err != nil {
 		return checkpoint.Usage("", "the state is invalid: %v", err)
 	}
-	c.stated, c.record.State, change.New = c.record.State, state, state
-	return rejected(c.def, c.def.Check(change))
+	d.stated, d.record.State, change.New = d.record.State, state, state
+	return rejected(def, def.Check(change))
 }
 
 // forRules describes the checkpoint for the workflow's rules.
-func (c *draft) forRules(v store.View) workflow.Change {
+func (d *draft) forRules() workflow.Change {
+	r := d.record
 	change := workflow.Change{
-		New: c.record.State, NewStatus: c.record.Status, Trigger: c.record.Trigger, Session: string(c.session), Topic: c.record.Topic, Handed: c.handed(),
-		Place: c.spot, Now: c.at, Started: c.at,
+		New: r.State, NewStatus: r.Status, Trigger: r.Trigger, Session: string(r.Session), Topic: r.Topic, Handed: d.in.handed(),
+		Place: d.spot, Now: d.in.at, Started: d.st.CreatedAt, Live: make([]int, 0, d.st.Len()), Skipped: slices.Collect(maps.Keys(d.st.Skipped)),
 	}
-	if v.State == nil {
-		return change
+	if d.isNew {
+		change.Started = d.in.at
 	}
-	change.Started = v.State.CreatedAt
-	change.Live = make([]int, 0, v.State.Len())
-	for _, c := range v.State.Standings() {
+	for _, c := range d.st.Standings() {
 		if c.Live && c.Milestone {
 			change.Live = append(change.Live, c.Step)
 		}
 	}
-	change.Skipped = slices.Collect(maps.Keys(v.State.Skipped))
 	return change
 }
 

@@ -50,138 +50,123 @@ type stepCommit struct {
 }
 
 // planCommit writes the commit of the step as an object, if the create is to make one.
-// With an error it returns the draft that was refused, which may be nil.
-func (c *captured) planCommit(ctx context.Context, definition definition) (*draft, error) {
-	if c.safety || c.req.Fork != nil || c.req.tree != "" || !c.def.CommitsSteps() || c.head == "" {
-		return nil, nil
+func (c *captured) planCommit(ctx context.Context, definition definition) error {
+	in := c.in
+	if in.req.Fork != nil || !c.def.CommitsSteps() || in.head.oid == "" {
+		return nil
 	}
-	v, err := c.view(ctx)
-	if err != nil || v.State == nil || !checkpoint.CommitsSteps(v.State) || name.Ref(v.State.Branch) != c.s.Repo.Head.Branch {
-		return nil, err
-	}
-	// A create that is refused must run no hook.
-	d, err := c.draft(ctx, v)
-	if err != nil || !d.spot.Milestone {
-		return d, err
-	}
-	k := &stepCommit{branch: c.s.Repo.Head.Branch, from: c.head, draft: commits.Draft{Label: d.record.Label, At: c.at}}
-	if err := k.prepare(ctx, d, definition); err != nil {
-		if ctx.Err() != nil {
-			return d, context.Cause(ctx)
-		}
-		c.withoutCommit(err)
-	}
-	return d, nil
-}
-
-// prepare decides what the commit contains, and writes it. c.landing stays nil if no file has
-// changed.
-func (k *stepCommit) prepare(ctx context.Context, c *draft, definition definition) error {
-	if err := commits.Refuse(ctx, c.s); err != nil {
+	st, err := in.view(ctx)
+	if err != nil || st == nil || !checkpoint.CommitsSteps(st) || name.Ref(st.Branch) != in.s.Repo.Head.Branch {
 		return err
 	}
-	if len(c.capture.Index.Unmerged) > 0 {
+	// A create that is refused must run no hook.
+	d, err := c.compose(ctx, st)
+	if err != nil || !d.spot.Milestone {
+		return err
+	}
+	k := &stepCommit{branch: in.s.Repo.Head.Branch, from: in.head.oid, draft: commits.Draft{Label: d.record.Label, At: in.at}}
+	if err := k.prepare(ctx, d, definition); err != nil {
+		return c.withoutCommit(ctx, err)
+	}
+	return nil
+}
+
+// prepare decides what the commit contains, and writes it. captured.landing stays nil if no file has
+// changed.
+func (k *stepCommit) prepare(ctx context.Context, d *draft, definition definition) error {
+	got, s, base, ix := d.got, d.in.s, d.in.head.tree, d.got.capture.Index
+	if err := commits.Refuse(ctx, s); err != nil {
+		return err
+	}
+	switch {
+	case len(ix.Unmerged) > 0:
 		return errors.New("there are files with conflicts")
-	}
-	if c.capture.Index.Tree == "" {
+	case ix.Tree == "":
 		return errors.New("what is staged is not known")
-	}
-	if c.headLost {
+	case d.in.head.lost:
 		return errors.New("the commit of HEAD cannot be read")
 	}
-	base := c.headTree
-	ix := c.capture.Index
 	hidden := clearance.HiddenPaths(ix.AssumeUnchanged, ix.SkipWorktree, ix.SparsePresent)
-	tree, err := commits.Landable(ctx, c.s, base, c.capture.Tree, c.capture.Ignored, slices.Collect(maps.Keys(hidden)))
+	tree, err := commits.Landable(ctx, s, base, got.capture.Tree, got.capture.Ignored, slices.Collect(maps.Keys(hidden)))
 	if err != nil || tree == base {
 		return err
 	}
-	if k.draft.Tree, err = commits.PreCommit(ctx, c.s, tree); err != nil {
+	if k.draft.Tree, err = commits.PreCommit(ctx, s, tree); err != nil {
 		return err
 	}
 	if k.draft.Tree != tree { // the hook changed files, and the checkpoint is to have them, too
-		again, watch, err := c.captureWatched(ctx, definition)
-		if err != nil {
+		if err := got.captureWatched(ctx, definition); err != nil || k.draft.Tree == base {
 			return err
 		}
-		if c.capture, c.watch = again, watch; k.draft.Tree == base {
-			return nil
-		}
 	}
-	if k.changes, err = c.s.Repo.Trees.Diff(ctx, base, k.draft.Tree); err != nil {
+	if k.changes, err = s.Repo.Trees.Diff(ctx, base, k.draft.Tree); err != nil {
 		return err
 	}
-	if err := k.write(ctx, c); err != nil {
+	if err := k.write(ctx, d); err != nil {
 		return err
 	}
-	err = clearance.MayLeave(ctx, c.s, clearance.Sending{
-		To: "branch " + k.branch.Short(), Tips: []name.OID{k.oid}, Held: []name.OID{k.from}, Labels: []clearance.Holder{{Commit: k.oid, Label: c.record.Label}},
+	err = clearance.MayLeave(ctx, s, clearance.Sending{
+		To: "branch " + k.branch.Short(), Tips: []name.OID{k.oid}, Held: []name.OID{k.from}, Labels: []clearance.Holder{{Commit: k.oid, Label: d.record.Label}},
 	})
 	if err == nil {
-		err = commits.MayMove(ctx, c.s, k.branch, k.from, k.oid)
+		err = commits.MayMove(ctx, s, k.branch, k.from, k.oid)
 	}
 	if err == nil {
-		c.landing = k
+		got.landing = k
 	}
 	return err
 }
 
 // write writes the commit with the id of the checkpoint in its message.
-func (k *stepCommit) write(ctx context.Context, c *draft) (err error) {
-	if k.id == c.record.ID {
+func (k *stepCommit) write(ctx context.Context, d *draft) (err error) {
+	s := d.in.s
+	if k.id == d.record.ID {
 		return nil
 	}
-	k.draft.Label = c.record.Label
-	if k.draft.Message, err = commits.Message(ctx, c.s, StepMessage(c.s, c.def, c.record, k.changes), c.record.ID); err != nil {
+	k.draft.Label = d.record.Label
+	if k.draft.Message, err = commits.Message(ctx, s, StepMessage(s, d.got.def, d.record, k.changes), d.record.ID); err != nil {
 		return err
 	}
-	if err := k.draft.Edit(ctx, c.s); err != nil {
+	if err := k.draft.Edit(ctx, s); err != nil {
 		return err
 	}
-	if k.oid, err = k.draft.Write(ctx, c.s, k.from); err != nil {
+	if k.oid, err = k.draft.Write(ctx, s, k.from); err != nil {
 		return err
 	}
-	k.id = c.record.ID
-	o, err := c.s.Repo.Objects.Batch().Typed(ctx, string(k.oid), "commit")
+	k.id = d.record.ID
+	o, err := s.Repo.Objects.Batch().Typed(ctx, string(k.oid), "commit")
 	k.raw = o.Data
 	return err
 }
 
 // follow makes the commit the parent of the checkpoint, and returns the update that moves the
-// branch. It returns nil without a commit.
-func (c *draft) follow(ctx context.Context) (*git.Update, error) {
+// branch. It returns nil if the commit was given up.
+func (k *stepCommit) follow(ctx context.Context, d *draft) (*git.Update, error) {
 	const lockTries = 7 // how often the transaction is tried while the branch is locked. The tries take about a second
-	k := c.landing
-	if k == nil {
-		return nil, nil
-	}
-	if c.s.Repo.Checkout.HeadNow(ctx) != c.s.Repo.Head {
-		c.withoutCommit(errors.New("HEAD has moved meanwhile"))
-		return nil, nil
+	got, s := d.got, d.in.s
+	var err error
+	if s.Repo.Checkout.HeadNow(ctx) != s.Repo.Head {
+		err = errors.New("HEAD has moved meanwhile")
 	}
 	// Do not wait as long for this lock as for one on our own refs.
-	if k.tries++; k.tries > lockTries {
-		for _, file := range []string{filepath.Join(c.s.Repo.CommonDir, filepath.FromSlash(string(k.branch))), filepath.Join(c.s.Repo.GitDir, "HEAD")} {
-			if _, err := os.Lstat(file + ".lock"); err == nil {
-				c.withoutCommit(fmt.Errorf("the branch is locked by another process: %q exists", file+".lock"))
-				return nil, nil
-			}
+	k.tries++
+	for _, file := range []string{filepath.Join(s.Repo.CommonDir, filepath.FromSlash(string(k.branch))), filepath.Join(s.Repo.GitDir, "HEAD")} {
+		if _, absent := os.Lstat(file + ".lock"); err == nil && k.tries > lockTries && absent == nil {
+			err = fmt.Errorf("the branch is locked by another process: %q exists", file+".lock")
 		}
 	}
-	err := k.write(ctx, c)
 	if err == nil {
-		err = k.stage(ctx, c.captured)
+		err = k.write(ctx, d)
+	}
+	if err == nil {
+		err = k.stage(ctx, got)
 	}
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		c.withoutCommit(err)
-		return nil, nil
+		return nil, got.withoutCommit(ctx, err)
 	}
-	c.record.Git.Head, c.record.Git.Index, c.record.Git.Staged = k.oid, c.capture.Index.Tree, nil
-	delete(c.record.Git.Extra, string(record.StagedCut))
-	c.record.Git.IntentToAdd = ToPaths(c.capture.Index.IntentToAdd)
+	d.record.Git.Head, d.record.Git.Index, d.record.Git.Staged = k.oid, got.capture.Index.Tree, nil
+	delete(d.record.Git.Extra, string(record.StagedCut))
+	d.record.Git.IntentToAdd = ToPaths(got.capture.Index.IntentToAdd)
 	return &git.Update{Ref: k.branch, New: k.oid, Old: k.from, Reason: "commit: " + strings.SplitN(k.draft.Message, "\n", 2)[0]}, nil
 }
 
@@ -190,29 +175,30 @@ func (k *stepCommit) stage(ctx context.Context, c *captured) error {
 	if k.staged {
 		return nil
 	}
-	changes, err := c.s.Repo.Trees.Diff(ctx, c.capture.Index.Tree, k.draft.Tree)
+	repo := c.in.s.Repo
+	changes, err := repo.Trees.Diff(ctx, c.capture.Index.Tree, k.draft.Tree)
 	if err != nil {
 		return err
 	}
-	if k.before, err = os.ReadFile(c.s.Repo.IndexPath); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if k.before, err = os.ReadFile(repo.IndexPath); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	var removed, added strings.Builder // a file may take the place of a directory
 	landed := map[string]bool{}
 	for _, ch := range changes {
 		if landed[ch.Path] = true; ch.New.Mode == 0 {
-			removed.WriteString("0 " + strings.Repeat("0", 2*c.s.Repo.HashLen()) + "\t" + ch.Path + "\x00")
+			removed.WriteString("0 " + strings.Repeat("0", 2*repo.HashLen()) + "\t" + ch.Path + "\x00")
 		} else {
 			added.WriteString(git.InfoLine(ch.New, 0, ch.Path))
 		}
 	}
 	for _, path := range c.capture.Index.IntentToAdd { // an entry without content, even where the file is empty
-		if e, in, err := c.s.Repo.Trees.Lookup(ctx, k.draft.Tree, path); err == nil && in && !landed[path] {
+		if e, in, err := repo.Trees.Lookup(ctx, k.draft.Tree, path); err == nil && in && !landed[path] {
 			landed[path] = true
 			added.WriteString(git.InfoLine(e, 0, path))
 		}
 	}
-	if _, err := c.s.Repo.Run(ctx, git.Cmd{Args: []string{"update-index", "-z", "--index-info"}, Stdin: strings.NewReader(removed.String() + added.String())}); err != nil {
+	if _, err := repo.Run(ctx, git.Cmd{Args: []string{"update-index", "-z", "--index-info"}, Stdin: strings.NewReader(removed.String() + added.String())}); err != nil {
 		if lock := git.HeldLock(err); lock != "" {
 			err = fmt.Errorf("the index is locked by another process: %q exists", lock)
 		}
@@ -223,11 +209,11 @@ func (k *stepCommit) stage(ctx context.Context, c *captured) error {
 	for flag, paths := range map[string][]string{"--skip-worktree": c.capture.Index.SkipWorktree, "--assume-unchanged": c.capture.Index.AssumeUnchanged} {
 		paths = slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return !landed[path] })
 		if len(paths) > 0 {
-			_, _ = c.s.Repo.Run(ctx, git.Cmd{Args: []string{"update-index", flag, "-z", "--stdin"}, Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00")}) //nolint:errcheck // see above
+			_, _ = repo.Run(ctx, git.Cmd{Args: []string{"update-index", flag, "-z", "--stdin"}, Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00")}) //nolint:errcheck // see above
 		}
 	}
-	_, _ = c.s.Repo.Run(ctx, git.Cmd{Args: []string{"update-index", "-q", "--refresh"}}) //nolint:errcheck // see above
-	if k.after, err = os.ReadFile(c.s.Repo.IndexPath); err != nil {
+	_, _ = repo.Run(ctx, git.Cmd{Args: []string{"update-index", "-q", "--refresh"}}) //nolint:errcheck // see above
+	if k.after, err = os.ReadFile(repo.IndexPath); err != nil {
 		return err
 	}
 	ix := &c.capture.Index
@@ -243,7 +229,7 @@ func (k *stepCommit) unstage(c *captured) {
 		return
 	}
 	k.staged, c.capture.Index = false, k.was
-	path := c.s.Repo.IndexPath
+	path := c.in.s.Repo.IndexPath
 	info, err := os.Stat(path)
 	if err != nil || k.before == nil {
 		return
@@ -260,41 +246,40 @@ func (k *stepCommit) unstage(c *captured) {
 	os.Remove(path + ".lock") //nolint:errcheck // ours
 }
 
-// committed returns the commit that the checkpoint has as its parent, and the tree of that commit, both
-// empty if there is none.
-func (c *captured) committed() (commit, tree name.OID) {
+// parent returns the commit that the checkpoint has as its parent, empty if there is none.
+func (c *captured) parent() name.OID {
 	switch {
 	case c.landing != nil:
-		return c.landing.oid, c.landing.draft.Tree
-	case c.headLost:
-		return "", ""
+		return c.landing.oid
+	case c.in.head.lost:
+		return ""
 	}
-	return c.head, c.headTree
+	return c.in.head.oid
 }
 
-// withoutCommit goes on without the commit and keeps the reason for the user.
-func (c *captured) withoutCommit(why error) {
+// withoutCommit gives the commit up, and keeps the reason for the user. It returns an error if the create cannot go on either.
+func (c *captured) withoutCommit(ctx context.Context, why error) error {
 	if k := c.landing; k != nil {
 		k.unstage(c)
 		c.landing = nil
 	}
 	c.unlanded = append([]string{"no commit was made: " + strings.TrimSuffix(checkpoint.MessageOf(why), ", so no commit was made") + "; `git checkpoint land` makes it later"}, checkpoint.HintsOf(why)...)
+	return context.Cause(ctx)
 }
 
 // landed is called after the transaction. It completes the commit, or abandons it and reports
 // whether the checkpoint can be made without it.
 func (c *captured) landed(ctx context.Context, err error) (again bool) {
-	k := c.landing
-	if k == nil {
+	if c.landing == nil {
 		return false
 	}
 	if _, missing := errors.AsType[*store.MissingObjectsError](err); err == nil || missing {
-		c.s.Repo.Checkout.Refresh(ctx) // HEAD has moved, so read it again
-		commits.After(ctx, c.s)
+		c.in.s.Repo.Checkout.Refresh(ctx) // HEAD has moved, so read it again
+		commits.After(ctx, c.in.s)
 		return false
 	}
-	c.withoutCommit(err)
+	stopped := c.withoutCommit(ctx, err)
 	_, ours := errors.AsType[*checkpoint.Error](err)
 	_, busy := errors.AsType[*store.BusyError](err)
-	return ctx.Err() == nil && !ours && !busy
+	return stopped == nil && !ours && !busy
 }

@@ -22,204 +22,159 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
-	"git-checkpoint/internal/storage/store"
 )
 
-// base is the checkpoint that a new one builds on, see stand. All fields are empty for the
-// first checkpoint, except tree, which then is HEAD's tree.
-type base struct {
-	entry  *journal.Entry // nil for an attempt's first checkpoint, which builds on another session's
-	record *record.Record
-	tree   name.OID // what the new files are compared with
-	commit name.OID // the record commit M
-	heads  int      // how many the session had, if it went on elsewhere meanwhile
-	onHead bool     // the files begin at HEAD, because those of record were never here; see stand
-}
-
-// previous reads the current checkpoint. State and outputs of the new one start from it.
-func (c *captured) previous(ctx context.Context, v store.View) (b base, err error) {
-	if c.req.Fork != nil {
-		return c.forked(ctx, v)
+// compose composes the record for the journal as it is now, and refuses it if nothing has changed. It may write objects, but
+// no refs. Safety checkpoints and forks skip the workflow's check: the first must never be refused, and the second copies a
+// record that passed it.
+func (c *captured) compose(ctx context.Context, st *journal.State) (*draft, error) {
+	in := c.in
+	d, err := c.draft(ctx, st)
+	if err == nil {
+		err = d.prepare()
 	}
-	if v.State != nil {
-		if b.entry, b.onHead, err = c.stand(ctx, v.State); err != nil {
-			return b, err
-		}
+	if err == nil && !in.safety && in.req.Fork == nil {
+		err = d.check(ctx)
 	}
-	if b.entry != nil {
-		got, err := c.s.ReadStored(ctx, b.entry)
-		switch {
-		case err == nil:
-			b.record, b.tree, b.commit = got.Record, got.Record.Snapshot.Tree, got.Commit
-			if err := c.leaveOut(ctx, b); err != nil {
-				return b, err
-			}
-		case ctx.Err() != nil:
-			return b, context.Cause(ctx)
-		case c.handed(): // a whole document replaces the damaged state
-			c.s.Warn(fmt.Sprintf("checkpoint %s is damaged, so the document was not compared with it: %v", checkpoint.CalledBy(b.entry), err))
-		case c.safety || goesOn(c.req, err):
-			c.s.Warn(fmt.Sprintf("checkpoint %s cannot be read, so its state and outputs are not carried over: %v", checkpoint.CalledBy(b.entry), err))
-		default:
-			return b, c.s.CorruptError(ctx, v.State, b.entry, err)
-		}
-		if b.record == nil { // its commit has the files all the same
-			b.tree, _ = c.s.Repo.Commits.TreeOf(ctx, b.entry.Event().Commit)
-		}
+	if err == nil {
+		err = d.keepDocument(ctx)
 	}
-	// The first checkpoint, and one after a checkpoint whose files are not known, has the changes
-	// since HEAD.
-	if b.onHead = b.onHead && b.tree != "" && b.tree != c.headTree; b.tree == "" || b.onHead {
-		b.tree = c.headTree
+	if err == nil {
+		err = d.in.noteTag(d.record, d.got.def, d.prev.record)
 	}
-	return b, err
-}
-
-// headCommit is the commit of HEAD when a create began.
-type headCommit struct {
-	head     name.OID // empty without one
-	headTree name.OID // empty without a commit, and if headLost
-	headLost bool     // it cannot be read: the checkpoint does not need it, and does not have it as a parent
-}
-
-func readHead(ctx context.Context, s *checkpoint.Service) (headCommit, error) {
-	if err := checkpoint.RefuseDamagedHead(s); err != nil {
-		return headCommit{}, err
+	if err != nil {
+		return nil, err
 	}
-	h := headCommit{head: s.Repo.Head.OID}
-	if h.head == "" {
-		return h, nil
+	r := d.record
+	r.Outputs, r.Snapshot = c.outputsAfter(d.prev.record), c.snapshotOf()
+	if r.Git, err = c.gitOf(ctx); err != nil {
+		return nil, err
 	}
-	var err error
-	if h.headTree, err = s.Repo.Commits.TreeOf(ctx, h.head); err != nil && ctx.Err() == nil {
-		h.headLost, err = true, nil
-		s.Warn(fmt.Sprintf("the commit of HEAD, %s, is missing or damaged: the checkpoint has all files, but not this commit as its parent; `git checkpoint doctor` names the last good one", h.head.Short()))
-	}
-	return h, err
-}
-
-// compose fills c.record for the journal as it is now. Safety checkpoints and forks skip the
-// workflow's check: the first must never be refused, and the second copies a record that passed it.
-func (c *draft) compose(ctx context.Context, v store.View) error {
-	if err := c.prepare(v); err != nil {
-		return err
-	}
-	if !c.safety && c.req.Fork == nil {
-		if err := c.check(ctx, v); err != nil {
-			return err
-		}
-	}
-	if err := c.keepDocument(ctx); err != nil {
-		return err
-	}
-	if err := c.noteTag(); err != nil {
-		return err
-	}
-	c.composeOutputs()
-	c.composeGit()
-	if err := c.composeFiles(ctx, v); err != nil {
-		return err
+	if err := d.compareFiles(ctx); err != nil {
+		return nil, err
 	}
 	// The commit of the step names the id.
-	if k := c.landing; k != nil && k.draft.Label == c.record.Label && v.State.Entry(k.id) == nil {
-		c.record.ID = k.id
-		return nil
+	if k := c.landing; k != nil && k.draft.Label == r.Label && d.st.Entry(k.id) == nil {
+		r.ID = k.id
+	} else if r.ID, err = in.s.FreeID(d.st, r.Step, in.at); err != nil {
+		return nil, err
 	}
-	var err error
-	c.record.ID, err = c.s.FreeID(v.State, c.record.Step, c.at)
-	return err
+	if err := d.prev.refuseUnchanged(ctx, d); err != nil {
+		return nil, err
+	}
+	if in.req.Words != nil {
+		r.Message = in.req.Words()
+	}
+	return d, nil
+}
+
+// draft returns an empty draft on top of the current checkpoint, or of the one that is forked.
+func (c *captured) draft(ctx context.Context, st *journal.State) (d *draft, err error) {
+	d = &draft{in: c.in, got: c, st: cmp.Or(st, &journal.State{}), isNew: st == nil}
+	if c.in.req.Fork != nil {
+		d.prev, err = c.in.forked(ctx, st)
+	} else {
+		d.prev, err = c.previous(ctx, d.st)
+	}
+	return d, err
 }
 
 // prepare fills the members that do not depend on the worktree: state, status, step and label.
 // Foresee uses it before the step has run.
-func (c *draft) prepare(v store.View) error {
+func (d *draft) prepare() error {
+	in, req, def := d.in, d.in.req, d.got.def
 	r := &record.Record{
-		Format: record.Format, Session: c.session, Message: c.req.Message, CreatedAt: c.at,
-		Trigger: c.req.trigger(c.document), Workflow: record.Workflow{Name: c.def.Name, Version: c.def.Version},
-		Outputs: map[string]record.Output{},
+		Format: record.Format, Session: in.home.session, Message: req.Message, CreatedAt: in.at, Topic: d.st.Topic,
+		Trigger: req.trigger(d.got.document), Workflow: record.Workflow{Name: def.Name, Version: def.Version},
 	}
-	c.record = r
-	if c.req.Agent != nil {
-		if err := r.SetAgent(*c.req.Agent); err != nil {
+	d.record = r
+	if req.Agent != nil {
+		if err := r.SetAgent(*req.Agent); err != nil {
 			return err
 		}
 	}
-	if c.req.Reverts != nil {
-		MemberReverts.Set(&r.Extra, c.req.Reverts)
+	if req.Reverts != nil {
+		MemberReverts.Set(&r.Extra, req.Reverts)
 	}
-	if c.req.Joins != "" {
-		record.Joins.Set(&r.Extra, c.req.Joins)
+	if req.Joins != "" {
+		record.Joins.Set(&r.Extra, req.Joins)
 	}
-	if c.prev.onHead {
+	if d.prev.onHead {
 		record.Base.Set(&r.Extra, record.BaseHead)
 	}
-	if entry := c.prev.entry; entry != nil {
-		r.Previous = entry.Checkpoint
+	if d.prev.entry != nil {
+		r.Previous = d.prev.entry.Checkpoint
 	}
-	branch := c.s.Repo.Head.Branch.Short()
-	if v.State != nil {
-		r.Topic = v.State.Topic
-	} else if own := name.SessionFromBranch(branch); strings.HasPrefix(string(c.session), string(own)) && strings.Count(string(own), "-") > strings.Count(branch, "-")+strings.Count(branch, "/") {
+	branch := in.s.Repo.Head.Branch.Short()
+	if own := name.SessionFromBranch(branch); d.isNew && strings.HasPrefix(string(r.Session), string(own)) && strings.Count(string(own), "-") > strings.Count(branch, "-")+strings.Count(branch, "/") {
 		r.Topic = branch // the name has lost letters of it
 	}
-	if err := c.composeState(); err != nil {
+	if err := d.got.composeState(r, d.prev.record); err != nil {
 		return err
 	}
 	switch {
-	case c.safety:
-		c.numberSafety(v)
+	case in.safety:
+		numberSafety(r, d.st, d.prev.entry)
 		return nil
-	case c.req.Fork != nil:
-		c.placeAsForked()
+	case req.Fork != nil:
+		from := d.prev.record
+		r.Step, r.StepName, r.Iteration, r.Milestone, r.Label = from.Step, from.StepName, from.Iteration, from.Milestone, from.Label
+		r.Trigger, r.Message, r.Error, r.Topic = from.Trigger, from.Message, from.Error, req.Fork.From.State.Topic
 		return nil
 	}
-	if err := c.number(v); err != nil {
+	if err := d.number(); err != nil {
 		return err
 	}
-	return c.hold(v)
+	return d.hold()
 }
 
-// composeOutputs takes over the outputs of the checkpoint before (or of the promoted attempt),
-// removes those to drop and adds the new ones.
-func (c *draft) composeOutputs() {
-	from := c.prev.record
-	if c.req.Promote != nil {
-		from = c.req.Promote
+// outputsAfter returns the outputs of the checkpoint before (or of the promoted attempt), which may be nil, without
+// those to drop, and the new ones.
+func (c *captured) outputsAfter(from *record.Record) map[string]record.Output {
+	out := map[string]record.Output{}
+	if c.in.req.Promote != nil {
+		from = c.in.req.Promote
 	}
 	if from != nil {
-		maps.Copy(c.record.Outputs, from.Outputs)
+		maps.Copy(out, from.Outputs)
 		if a, ok := from.Agent(); ok && a.Transcript != nil { // these lines belong to that agent's turn
-			delete(c.record.Outputs, record.TranscriptOutput)
+			delete(out, record.TranscriptOutput)
 		}
 	}
 	for n, o := range c.outputs {
-		if o.drop {
-			delete(c.record.Outputs, n)
-			continue
+		if out[n] = o.Output; o.drop {
+			delete(out, n)
 		}
-		c.record.Outputs[n] = o.Output
 	}
+	return out
 }
 
-// composeFiles lists the changed files and describes the capture.
-func (c *draft) composeFiles(ctx context.Context, v store.View) error {
-	if err := c.compareFiles(ctx, v); err != nil {
-		return err
+// snapshotOf describes the capture.
+func (c *captured) snapshotOf() record.Snapshot {
+	got, move := c.capture, c.in.move
+	sn := record.Snapshot{
+		Tree: got.Tree, Complete: len(got.Skipped) == 0, Modes: map[record.Path]string{}, Skipped: SkippedOf(got),
+		Raw: ToPaths(slices.Sorted(maps.Keys(got.Raw))),
 	}
-	sn := &c.record.Snapshot
-	sn.Tree, sn.Complete, sn.Modes = c.capture.Tree, len(c.capture.Skipped) == 0, map[record.Path]string{}
-	for _, modes := range []map[string]fs.FileMode{c.capture.Modes, c.move.Modes} {
+	for _, modes := range []map[string]fs.FileMode{got.Modes, move.Modes} {
 		for p, m := range modes {
 			sn.Modes[record.Path(p)] = fmt.Sprintf("%04o", m)
 		}
 	}
-	record.ModesKnown.Set(&sn.Extra, true)
-	sn.Skipped = SkippedOf(c.capture)
-	sn.Raw = ToPaths(slices.Sorted(maps.Keys(c.capture.Raw)))
-	for _, risk := range c.capture.AtRisk {
+	for _, risk := range got.AtRisk {
 		sn.AtRisk = append(sn.AtRisk, record.AtRisk{Path: record.Path(risk.Path), Reason: risk.Reason})
 	}
-	return c.composeStaged(ctx)
+	record.ModesKnown.Set(&sn.Extra, true)
+	if len(got.Ignored) > 0 {
+		record.Ignored.Set(&sn.Extra, ToPaths(got.Ignored))
+	}
+	if move.Made != nil {
+		MemberMade.Set(&sn.Extra, move.Made)
+	}
+	if move.Restored != nil {
+		MemberRestored.Set(&sn.Extra, *move.Restored)
+	}
+	return sn
 }
 
 // memberSight is a member of a path in snapshot.skipped: Worktree.Sight when the checkpoint was made.
@@ -247,62 +202,62 @@ func SightOf(sk record.Skipped) string {
 // req.Since or req.Unless. An agent's turn uses the latter, because it changed more than what is new since the
 // checkpoint of its last tool. If the tree of the checkpoint before is damaged, the create goes on
 // with an empty list, and files.unknown says so: damage must not stop the session.
-func (c *draft) compareFiles(ctx context.Context, v store.View) error {
-	prev := c.prev
-	changes, err := c.s.Repo.Trees.Diff(ctx, prev.tree, c.capture.Tree)
+func (d *draft) compareFiles(ctx context.Context) error {
+	in, r, s, tree := d.in, d.record, d.in.s, d.got.capture.Tree
+	changes, err := s.Repo.Trees.Diff(ctx, d.prev.tree, tree)
 	if err == nil {
-		if back := c.broughtBack(ctx, v, changes); len(back) > 0 {
-			record.BroughtBack.Set(&c.record.Extra, back)
+		if back := in.broughtBack(ctx, d.st, d.prev.entry, changes); len(back) > 0 {
+			record.BroughtBack.Set(&r.Extra, back)
 		}
-		if err := c.composeAuthors(changes); err != nil {
+		if err := in.composeAuthors(r, d.prev.record, changes); err != nil {
 			return err
 		}
 	}
-	if since := cmp.Or(c.req.Since, c.req.Unless); since != "" {
-		if changes, err := c.s.Repo.Trees.Diff(ctx, since, c.capture.Tree); err == nil {
-			c.record.Files = FilesOf(changes)
+	if since := cmp.Or(in.req.Since, in.req.Unless); since != "" {
+		if changes, err := s.Repo.Trees.Diff(ctx, since, tree); err == nil {
+			r.Files = FilesOf(changes)
 			return nil
 		}
 	}
-	if err != nil && prev.entry != nil {
-		c.unknown = checkpoint.UnknownSince(ctx, c.s, checkpoint.CalledBy(prev.entry), prev.tree)
+	if err != nil && d.prev.entry != nil {
+		d.unknown = checkpoint.UnknownSince(ctx, s, checkpoint.CalledBy(d.prev.entry), d.prev.tree)
 	}
-	if err != nil && c.unknown == "" {
+	if err != nil && d.unknown == "" {
 		return err
 	}
-	c.record.Files = FilesOf(changes)
-	if c.unknown != "" {
-		record.FilesUnknown.Set(&c.record.Files.Extra, true)
+	if r.Files = FilesOf(changes); d.unknown != "" {
+		record.FilesUnknown.Set(&r.Files.Extra, true)
 	}
 	return nil
 }
 
 // broughtBack returns those of the changed paths whose content a revert, rollback, undo or restore brought back since the
 // checkpoint before, or, between the prompts of an agent, the agent's own rewind.
-func (c *draft) broughtBack(ctx context.Context, v store.View, changes []git.Change) (back []record.Path) {
-	if c.prev.entry == nil || len(changes) > record.MaxListed {
+func (r *request) broughtBack(ctx context.Context, st *journal.State, since *journal.Entry, changes []git.Change) (back []record.Path) {
+	if since == nil || len(changes) > record.MaxListed {
 		return nil
 	}
+	repo, req := r.s.Repo, r.req
 	var from []name.OID
-	for e := range v.State.Latest() {
-		if e.OID == c.prev.entry.Event().OID {
+	for e := range st.Latest() {
+		if e.OID == since.Event().OID {
 			break
 		}
-		source := v.State.Entry(cmp.Or(e.Files, e.To))
+		source := st.Entry(cmp.Or(e.Files, e.To))
 		if (e.Kind == journal.KindRollback || e.Kind == journal.KindUndo) && source != nil && !source.Dead {
-			if tree, err := c.s.Repo.Commits.TreeOf(ctx, source.Event().Commit); err == nil {
+			if tree, err := repo.Commits.TreeOf(ctx, source.Event().Commit); err == nil {
 				from = append(from, tree)
 			}
 		}
 	}
 	var rewound map[string]bool
-	if c.req.Agent == nil || c.req.Trigger == journal.TriggerPrompt {
-		rewound = author.Load(c.s.Repo.GitDir).Rewound(c.session, author.Changes(changes))
+	if req.Agent == nil || req.Trigger == journal.TriggerPrompt {
+		rewound = author.Load(repo.GitDir).Rewound(r.home.session, author.Changes(changes))
 	}
 	for _, ch := range changes {
-		is := c.req.Trigger == workflow.TriggerRevert || rewound[ch.Path]
+		is := req.Trigger == workflow.TriggerRevert || rewound[ch.Path]
 		for _, tree := range from {
-			was, _, err := c.s.Repo.Trees.Lookup(ctx, tree, ch.Path)
+			was, _, err := repo.Trees.Lookup(ctx, tree, ch.Path)
 			is = is || err == nil && was.Mode == ch.New.Mode && was.OID == ch.New.OID
 		}
 		if is {
@@ -314,71 +269,63 @@ func (c *draft) broughtBack(ctx context.Context, v store.View, changes []git.Cha
 
 // composeAuthors says who made the changes since the checkpoint before: what the hook of the agent
 // says, or, if no agent was at work, that none of them did.
-func (c *draft) composeAuthors(changes []git.Change) error {
-	if c.req.Agent != nil {
-		if c.req.Authors == nil {
+func (r *request) composeAuthors(made, prev *record.Record, changes []git.Change) error {
+	req := r.req
+	if req.Agent != nil {
+		if req.Authors == nil {
 			return nil
 		}
-		a := *c.req.Agent
-		c.req.Authors(&a, c.record.Previous, changes)
-		return c.record.SetAgent(a)
+		a := *req.Agent
+		req.Authors(&a, made.Previous, changes)
+		return made.SetAgent(a)
 	}
-	if c.req.tree != "" || c.req.Fork != nil || c.req.Promote != nil || c.req.Trigger == workflow.TriggerRevert {
+	if req.tree != "" || req.Fork != nil || req.Promote != nil || req.Trigger == workflow.TriggerRevert {
 		return nil // the files are others' work
 	}
 	var since time.Time
-	if c.prev.record != nil {
-		since = c.prev.record.CreatedAt
+	if prev != nil {
+		since = prev.CreatedAt
 	}
 	// Older versions say nothing, which is not the same as false.
-	record.Outside.Set(&c.record.Extra, author.Load(c.s.Repo.GitDir).Idle(c.session, since))
+	record.Outside.Set(&made.Extra, author.Load(r.s.Repo.GitDir).Idle(made.Session, since))
 	return nil
 }
 
-// composeStaged lists the paths where the index differs from HEAD, up to record.MaxListed. The
-// index has no tree when what is staged is not known.
-func (c *draft) composeStaged(ctx context.Context) error {
-	if c.capture.Index.Tree == "" {
-		return nil
+// noteTag writes into the record of a milestone that nobody meant it to have a tag. A step is meant to have
+// one if somebody says so, or gives it a number or a name, and each step of a workflow is.
+func (r *request) noteTag(made *record.Record, def *workflow.Definition, prev *record.Record) error {
+	_, err := r.s.Settings.Bool("checkpoint.tag", true)
+	if err == nil {
+		_, err = r.s.Settings.Bool("checkpoint.tagPrivate", false)
 	}
-	if c.headLost {
-		record.StagedCut.Set(&c.record.Git.Extra, true)
-		return nil
+	meant := r.req.Tag || r.req.Name != "" || r.req.Step != nil || def.Name != workflow.DefaultName && def.Name != workflow.AgentName
+	if r.req.Fork != nil {
+		was, said := record.Tagged.Of(prev.Extra)
+		meant = was || !said
 	}
-	changes, err := c.s.Repo.Trees.Diff(ctx, c.headTree, c.capture.Index.Tree)
-	if err != nil {
-		return err
+	if made.Milestone && (r.req.NoTag || !meant) {
+		record.Tagged.Set(&made.Extra, false)
 	}
-	for i, ch := range changes {
-		if i == record.MaxListed {
-			record.StagedCut.Set(&c.record.Git.Extra, true)
-			break
-		}
-		c.record.Git.Staged = append(c.record.Git.Staged, record.Path(ch.Path))
-	}
-	return nil
+	return err
 }
 
-// composeGit fills in HEAD, branch, operation and worktrees, and what is special in the index.
-func (c *draft) composeGit() {
-	c.record.Git = c.git
-	g, ix := &c.record.Git, c.capture.Index
+// gitOf returns HEAD, branch, operation and worktrees, what is special in the index, and the paths where the index differs
+// from HEAD, up to record.MaxListed. The index has no tree when what is staged is not known.
+func (c *captured) gitOf(ctx context.Context) (record.Git, error) {
+	g, ix, move, head := c.git, c.capture.Index, c.in.move, c.in.head
 	g.Extra = maps.Clone(g.Extra)
-	if c.move.Aside != nil {
-		MemberAside.Set(&g.Extra, *c.move.Aside)
+	if move.Aside != nil {
+		MemberAside.Set(&g.Extra, *move.Aside)
 	}
-	if c.move.Landed != "" {
-		MemberLanded.Set(&g.Extra, c.move.Landed)
+	if move.Landed != "" {
+		MemberLanded.Set(&g.Extra, move.Landed)
 	}
-	g.Head, g.Index = c.head, ix.Tree
-	if c.headLost {
+	g.Head, g.Index = head.oid, ix.Tree
+	if head.lost {
 		record.HeadDropped.Set(&g.Extra, true)
 	}
-	// A path has up to three unmerged entries, one for each stage.
-	seen := map[string]bool{}
-	for _, u := range ix.Unmerged {
-		if !seen[u.Path] {
-			seen[u.Path] = true
+	for _, u := range ix.Unmerged { // a path has up to three entries, one for each stage
+		if n := len(g.Unmerged); n == 0 || string(g.Unmerged[n-1]) != u.Path {
 			g.Unmerged = append(g.Unmerged, record.Path(u.Path))
 		}
 	}
@@ -386,15 +333,21 @@ func (c *draft) composeGit() {
 	if len(ix.SkipWorktree) > 0 {
 		MemberSparse.Set(&g.Extra, ix.Sparse)
 	}
-	if len(c.capture.Ignored) > 0 {
-		record.Ignored.Set(&c.record.Snapshot.Extra, ToPaths(c.capture.Ignored))
+	if ix.Tree == "" {
+		return g, nil
 	}
-	if c.move.Made != nil {
-		MemberMade.Set(&c.record.Snapshot.Extra, c.move.Made)
+	var changes []git.Change
+	var err error
+	if !head.lost {
+		changes, err = c.in.s.Repo.Trees.Diff(ctx, head.tree, ix.Tree)
 	}
-	if c.move.Restored != nil {
-		MemberRestored.Set(&c.record.Snapshot.Extra, *c.move.Restored)
+	if head.lost || len(changes) > record.MaxListed {
+		record.StagedCut.Set(&g.Extra, true)
 	}
+	for _, ch := range changes[:min(len(changes), record.MaxListed)] {
+		g.Staged = append(g.Staged, record.Path(ch.Path))
+	}
+	return g, err
 }
 
 // ToPaths converts to the type that writes paths with any bytes to JSON.

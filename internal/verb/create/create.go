@@ -1,11 +1,13 @@
 package create
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,35 +28,29 @@ import (
 	"git-checkpoint/internal/verb/background"
 )
 
-// A create goes through four types. Each embeds the one before it, which does not change any more:
-// request, defined, captured, draft.
+// A create is a pipeline: place checks the Request and finds its session, capture captures for it, compose makes a draft of
+// that for each try of the transaction, and write writes it. Each value has those before it, which do not change any more.
 
 // request is a Request that was checked, with the session that it goes to.
 type request struct {
-	s   *checkpoint.Service
-	req Request // without secrets in its texts
-	home
-	headCommit
+	s      *checkpoint.Service
+	req    Request // without secrets in its texts
+	home   home
+	head   headCommit
 	at     time.Time     // the time of the checkpoint
 	safety bool          // made by a rollback: no rule of a workflow applies
 	move   SafetyRequest // what that rollback is about to do
 }
 
-// defined is a request with the workflow that it follows.
-type defined struct {
-	*request
-	def      *workflow.Definition
-	document workflow.Accepted // the parsed --state document, if there is one
-}
-
-// captured is a request with what was captured for it. It is computed once, and each try of the
-// transaction makes a draft of it.
+// captured is what was captured for a request. It is computed once, and each try of the transaction makes a draft of it.
 type captured struct {
-	*defined
-	capture *snapshot.Capture
-	git     record.Git            // branch, operation and worktrees
-	outputs map[string]KeptOutput // already written as blobs
-	watch   *clearance.Watch      // the secret scanner; nil: it is off
+	in       *request
+	def      *workflow.Definition // the workflow that it follows
+	document workflow.Accepted    // the parsed --state document, if there is one
+	capture  *snapshot.Capture
+	git      record.Git            // branch, operation and worktrees
+	outputs  map[string]KeptOutput // already written as blobs
+	watch    *clearance.Watch      // the secret scanner; nil: it is off
 	// Set by planCommit. A try of the transaction may still give the commit up.
 	landing  *stepCommit // the commit on the branch of the session; nil: none
 	unlanded []string    // why there is none, for the user
@@ -62,7 +58,10 @@ type captured struct {
 
 // draft is the checkpoint as one try of the transaction makes it, from the journal as it is then.
 type draft struct {
-	*captured
+	in      *request
+	got     *captured
+	st      *journal.State // the session; a zero State if it is new
+	isNew   bool
 	prev    base
 	record  *record.Record
 	spot    workflow.Place
@@ -108,122 +107,117 @@ func attempt(ctx context.Context, s *checkpoint.Service, req Request) (*checkpoi
 	return createNow(ctx, s, req)
 }
 
-// createNow makes the checkpoint of one try, or with DryRun only computes it. A failure is
-// remembered for a retry.
+// createNow makes the checkpoint of one try, or with DryRun only computes it.
 func createNow(ctx context.Context, s *checkpoint.Service, req Request) (*checkpoint.Detail, error) {
-	c, err := requestFor(ctx, s, req)
+	in, err := place(ctx, s, req)
 	if err != nil {
 		return nil, err
 	}
-	definition := c.loadDefinition(ctx)
+	definition := in.loadDefinition(ctx)
 	sweep(s)
-	made, last, err := c.make(ctx, definition)
-	switch def, wrong := definition(); {
-	case wrong != nil: // no definition was loaded, so it has no custom message
-		err = wrong
-	case err != nil && !last.isHeld() && !req.DryRun:
-		err = c.failed(ctx, definition, def, last, err)
-	case err == nil && !req.DryRun:
-		background.StartPush(s, c.session)
-		background.StartPack(s, c.session)
+	made, err := in.make(ctx, definition)
+	if err != nil {
+		return nil, in.failed(ctx, definition, err)
 	}
-	c.rememberFailure(ctx, definition, last, err)
-	return made, err
+	return made, nil
 }
 
-// make captures the worktree and writes the checkpoint. It also returns the last draft, as far as it
-// got, or nil if there was none.
-func (c *request) make(ctx context.Context, definition definition) (*checkpoint.Detail, *draft, error) {
-	got, err := c.captureAll(ctx, definition)
+// make is the pipeline after place.
+func (r *request) make(ctx context.Context, definition definition) (*checkpoint.Detail, error) {
+	got, err := r.capture(ctx, definition)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if c.req.DryRun {
-		v, err := c.view(ctx)
+	if r.req.DryRun {
+		st, err := r.view(ctx)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		d, err := got.draft(ctx, v)
+		d, err := got.compose(ctx, st)
 		if err != nil {
-			return nil, d, err
+			return nil, err
 		}
-		return d.detail(), d, nil
+		return d.detail(), nil
 	}
-	if c.req.LeftOut != nil {
-		c.req.LeftOut(SkippedOf(got.capture))
-	}
-	c.s.Trace("captured")
-	if d, err := got.planCommit(ctx, definition); err != nil {
-		return nil, d, err
+	r.s.Trace("captured")
+	if err := got.planCommit(ctx, definition); err != nil {
+		return nil, err
 	}
 	d, res, err := got.transact(ctx)
 	if err != nil {
-		return nil, d, err
+		return nil, err
 	}
-	c.s.Trace("recorded")
-	return d.recorded(ctx, res), d, nil
+	r.s.Trace("recorded")
+	return d.recorded(ctx, res), nil
 }
 
-// transact writes the checkpoint, and repairs it if objects vanished meanwhile. It returns the draft
-// of the last try, or nil if there was none.
+// transact composes and writes the checkpoint, and repairs it if objects vanished meanwhile.
 func (c *captured) transact(ctx context.Context) (*draft, store.Result, error) {
 	var d *draft
+	s := c.in.s
 	build := func(ctx context.Context, v store.View) (change store.Change, err error) {
-		d, change, err = c.build(ctx, v)
+		d, change, err = c.build(ctx, v.State)
 		return change, err
 	}
-	res, err := c.s.Store.Transact(ctx, c.session, build)
+	res, err := s.Store.Transact(ctx, c.in.home.session, build)
 	if c.landed(ctx, err) {
-		res, err = c.s.Store.Transact(ctx, c.session, build)
+		res, err = s.Store.Transact(ctx, c.in.home.session, build)
 	}
 	if err != nil && d != nil {
 		err = d.repair(ctx, err)
 	}
-	if err == nil {
-		rememberBits(c.s, d.record, c.capture.Modes, c.move.Modes)
-		if !c.safety { // a rollback names no file that it leaves alone
-			rememberOutside(c.s, c.session, c.capture.Outside)
-		}
-		checkpoint.KeepOutside(ctx, c.s, c.capture.Tree, d.written.RecordCommit)
-		if len(d.pruned) > 0 {
-			checkpoint.SweepOutside(ctx, c.s)
-		}
+	if err != nil {
+		return nil, res, err
 	}
-	return d, res, err
+	rememberBits(s, d.record, c.capture.Modes, c.in.move.Modes)
+	if !c.in.safety { // a rollback names no file that it leaves alone
+		rememberOutside(s, c.in.home.session, c.capture.Outside)
+	}
+	checkpoint.KeepOutside(ctx, s, c.capture.Tree, d.written.RecordCommit)
+	if len(d.pruned) > 0 {
+		checkpoint.SweepOutside(ctx, s)
+	}
+	return d, res, nil
 }
 
 // recorded does what follows after the checkpoint was written, and returns the answer.
-func (c *draft) recorded(ctx context.Context, res store.Result) *checkpoint.Detail {
-	if c.watch != nil {
-		c.watch.Say()
+func (d *draft) recorded(ctx context.Context, res store.Result) *checkpoint.Detail {
+	in, s := d.in, d.in.s
+	if d.got.watch != nil {
+		d.got.watch.Say()
 	}
-	c.sayPrivate()
+	sayPrivate(s, d.got.capture)
 	for _, w := range res.Warnings {
-		c.s.Warn(w)
+		s.Warn(w)
 	}
-	if c.opened != "" {
-		c.s.Warn(fmt.Sprintf("session %q was closed as %s; it is now open again", c.session, c.opened))
+	if d.opened != "" {
+		s.Warn(fmt.Sprintf("session %q was closed as %s; it is now open again", in.home.session, d.opened))
 	}
-	c.tellHeads(ctx, res.State)
-	c.activate(ctx)
-	over := slices.Concat(c.pruneOver(ctx), c.thin(ctx))
-	d := c.detail()
-	d.Heads = func() []checkpoint.Head { return c.s.RecentHeads(ctx, res.State) }
-	d.Expired = c.pruneDue(ctx)
-	if c.left != "" {
-		d.Left = c.s.Steps(ctx, c.left)
+	if d.prev.heads > 0 && len(res.State.Heads()) > d.prev.heads {
+		s.Warn(s.WentOn(ctx, res.State))
 	}
-	d.Against, d.First = c.against(), res.State.Len() == 1
-	*d.Created, d.Ref, d.Said = true, name.CheckpointRef(c.session, c.record.ID), c.confirmation()
-	if d.Pruned = slices.Concat(c.pruned, over); res.Private != clearance.NotMeant {
-		d.Private = res.Private
+	in.activate(ctx)
+	over, expired := d.pruneAfter(ctx)
+	said := d.detail()
+	said.Heads = func() []checkpoint.Head { return s.RecentHeads(ctx, res.State) }
+	said.Expired = expired
+	if in.home.left != "" {
+		said.Left = s.Steps(ctx, in.home.left)
+	}
+	said.Against, said.First = d.prev.against(in, d.record), res.State.Len() == 1
+	*said.Created, said.Ref, said.Said = true, name.CheckpointRef(in.home.session, d.record.ID), d.got.confirmation(d.record, d.written.Commit)
+	if said.Pruned = slices.Concat(d.pruned, over); res.Private != clearance.NotMeant {
+		said.Private = res.Private
 	}
 	for _, t := range res.Tags {
-		if t.New == c.written.Commit && t.Ref == name.TagRef(c.session, c.record.Step, c.record.Iteration) {
-			d.Tag = t.Ref
+		if t.New == d.written.Commit && t.Ref == name.TagRef(in.home.session, d.record.Step, d.record.Iteration) {
+			said.Tag = t.Ref
 		}
 	}
-	return d
+	background.StartPush(s, in.home.session)
+	background.StartPack(s, in.home.session)
+	in.resolve(d.waits())
+	return said
 }
 
 // SweepAge is the age at which a temporary file counts as left behind by a killed process.
@@ -247,9 +241,9 @@ func sweep(s *checkpoint.Service) {
 	}
 }
 
-// requestFor checks the request and selects the session; define selects the workflow. It removes
+// place checks the request and selects the session; define selects the workflow. It removes
 // secrets from the texts of the request, and writes nothing.
-func requestFor(ctx context.Context, s *checkpoint.Service, req Request) (*request, error) {
+func place(ctx context.Context, s *checkpoint.Service, req Request) (*request, error) {
 	if err := checkRequest(req); err != nil {
 		return nil, err
 	}
@@ -267,55 +261,39 @@ func requestFor(ctx context.Context, s *checkpoint.Service, req Request) (*reque
 	if req.Error != nil && !json.Valid([]byte(*req.Error)) { // JSON is the job's own data
 		req.Error = new(clearance.Redacted(s, "error", *req.Error))
 	}
-	return &request{s: s, req: req, home: in, at: s.Now(), headCommit: head}, err
+	return &request{s: s, req: req, home: in, at: s.Now(), head: head}, err
 }
 
-// captureAll captures the worktree, stores the outputs and parses the document.
-func (c *request) captureAll(ctx context.Context, definition definition) (*captured, error) {
-	got := &captured{defined: &defined{request: c}}
-	if c.handed() || len(c.req.Outputs) > 0 {
-		def, err := definition()
-		if err != nil {
+// capture captures the worktree, stores the outputs and parses the document.
+func (r *request) capture(ctx context.Context, definition definition) (got *captured, err error) {
+	got = &captured{in: r}
+	if r.handed() || len(r.req.Outputs) > 0 {
+		if got.def, err = definition(); err != nil {
 			return nil, err
 		}
-		if got.defined, err = c.accept(def); err != nil {
+		if got.document, err = r.accept(got.def); err != nil {
 			return nil, err
 		}
 	}
-	var err error
-	if got.outputs, err = c.keepOutputs(ctx, got.document); err != nil {
+	if got.outputs, err = r.keepOutputs(ctx, got.document); err != nil {
 		return nil, err
 	}
-	if c.req.tree != "" {
-		got.capture = &snapshot.Capture{Tree: c.req.tree}
-	} else if got.capture, got.watch, err = c.captureWatched(ctx, definition); err != nil {
+	if r.req.tree != "" {
+		got.capture = &snapshot.Capture{Tree: r.req.tree}
+	} else if err := got.captureWatched(ctx, definition); err != nil {
 		return nil, err
-	} else if !c.req.DryRun { // the rollback that the capture waited for may have been killed
-		if err := checkpoint.RefuseHalf(c.s, got.capture); err != nil {
+	} else if !r.req.DryRun { // the rollback that the capture waited for may have been killed
+		if err := checkpoint.RefuseHalf(r.s, got.capture); err != nil {
 			return nil, err
 		}
 	}
 	if got.def, err = definition(); err != nil {
 		return nil, err
 	}
-	got.git, err = gitNow(ctx, c.s)
-	return got, err
-}
-
-// capture captures the worktree by the configured rules.
-func capture(ctx context.Context, s *checkpoint.Service, session name.Session, req Request, rules snapshot.Rules) (*snapshot.Capture, error) {
-	rules.IncludeIgnored, rules.Exclude = req.IncludeIgnored, req.Exclude
-	rules.LeaveUnignored = req.Automatic
-	WatchIgnored(ctx, s, session, &rules)
-	if !req.Large {
-		rules.MaxNewFiles = checkpoint.DefaultMaxNewFiles
-		var err error
-		if rules.MaxNewSize, err = s.Settings.Size("checkpoint.maxNew", checkpoint.DefaultMaxNewSize); err != nil {
-			return nil, err
-		}
-		rules.Known = func() name.OID { return CurrentTree(ctx, s, session) }
+	if got.git, err = gitNow(ctx, r.s); err == nil && r.req.LeftOut != nil {
+		r.req.LeftOut(SkippedOf(got.capture))
 	}
-	return Take(ctx, s, rules)
+	return got, err
 }
 
 // CurrentTree returns the tree of the session's current checkpoint, or "" if there is none that can
@@ -331,130 +309,149 @@ func CurrentTree(ctx context.Context, s *checkpoint.Service, session name.Sessio
 
 // build computes the checkpoint from the journal as it is now. The transaction calls it once for
 // each try.
-func (c *captured) build(ctx context.Context, v store.View) (*draft, store.Change, error) {
-	d, err := c.draft(ctx, v)
+func (c *captured) build(ctx context.Context, st *journal.State) (*draft, store.Change, error) {
+	d, err := c.compose(ctx, st)
 	var branch *git.Update
 	if err == nil && c.landing != nil {
-		if branch, err = d.follow(ctx); err == nil && branch == nil { // given up, and the index is as before
-			d, err = c.draft(ctx, v)
+		if branch, err = c.landing.follow(ctx, d); err == nil && branch == nil { // given up, and the index is as before
+			d, err = c.compose(ctx, st)
 		}
 	}
 	if err == nil {
-		if c.req.Composed != nil {
-			c.req.Composed(d.record, d.prev.tree)
+		if c.in.req.Composed != nil {
+			c.in.req.Composed(d.record, d.prev.tree)
 		}
 		d.written, err = d.write(ctx)
 	}
 	if err != nil {
-		return d, store.Change{}, err
+		return nil, store.Change{}, err
 	}
-	c.s.Trace("written")
-	change, err := d.change(ctx, v)
+	c.in.s.Trace("written")
+	change, err := d.change(ctx)
 	change.Branch = branch
 	return d, change, err
 }
 
-// draft composes the record, and refuses it if nothing has changed. It may write objects, but no
-// refs. With an error it returns the draft as far as it got.
-func (c *captured) draft(ctx context.Context, v store.View) (*draft, error) {
-	prev, err := c.previous(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	d := &draft{captured: c, prev: prev}
-	if err := d.compose(ctx, v); err != nil {
-		return d, err
-	}
-	if err := d.refuseUnchanged(ctx); err != nil || c.req.Words == nil {
-		return d, err
-	}
-	d.record.Message = c.req.Words()
-	return d, nil
-}
-
 // change returns what the transaction writes.
-func (c *draft) change(ctx context.Context, v store.View) (change store.Change, err error) {
-	if c.event, err = c.s.NewEvent("", c.session); err != nil {
+func (d *draft) change(ctx context.Context) (change store.Change, err error) {
+	in, r := d.in, d.record
+	if d.event, err = in.s.NewEvent("", in.home.session); err != nil {
 		return change, err
 	}
-	c.event.Time = c.at
-	if v.State == nil || c.workflow != "" && isBlank(v.State) {
-		change.Events = c.starting()
-	} else if c.renamed {
-		renamed := c.eventOf(journal.KindStart)
-		renamed.Branch = string(c.s.Repo.Head.Branch)
+	d.event.Time = in.at
+	branch := string(in.s.Repo.Head.Branch)
+	if d.isNew || in.home.workflow != "" && isBlank(d.st) {
+		start := eventOf(d.event, journal.KindStart)
+		start.Workflow, start.Topic, start.Branch = d.got.def.Name, r.Topic, branch
+		change.Events = in.forking(start, d.event, r.Step)
+	} else if in.home.renamed {
+		renamed := eventOf(d.event, journal.KindStart)
+		renamed.Branch = branch
 		change.Events = []journal.Event{renamed}
 	}
-	c.reopen(v, &change)
-	change.Events = append(change.Events, c.goOn(v.State)...)
-	e := c.eventOf(journal.KindCreate)
-	checkpoint.NameIn(&e, c.record, c.written.Commit)
-	e.Extra = append(e.Extra, c.ownIDs()...)
+	if closed := checkpoint.IsClosed(d.st.Status); !in.safety && (closed || endsPause(d.got.def, r.Trigger, d.st)) {
+		if closed { // the retention rules for closed sessions would soon prune the new checkpoint
+			d.opened = d.st.Status
+		}
+		open := eventOf(d.event, journal.KindStatus)
+		open.Status = checkpoint.StatusOpen
+		change.Events = append(change.Events, open)
+	}
+	if on := d.st.GoOn(d.prev.entry); on != nil { // the event that the create needs before it
+		d.prev.heads = len(d.st.Heads())
+		on.Session, on.Time, on.Actor = in.home.session, in.at, d.event.Actor
+		change.Events = append(change.Events, *on)
+	}
+	e := eventOf(d.event, journal.KindCreate)
+	checkpoint.NameIn(&e, r, d.written.Commit)
+	if def := d.got.def; in.handed() && def.Knows(in.req.State) { // the ids that the document's own system has
+		e.Extra = slices.Concat(e.Extra, checkpoint.DocumentTrailer(checkpoint.TrailerDocument, def.CheckpointOf(d.got.document)),
+			checkpoint.DocumentTrailer(checkpoint.TrailerOwner, def.SessionOf(d.got.document)))
+	}
 	change.Events = append(change.Events, e)
-	c.pruneWith(ctx, v, &change, e)
-	if c.req.Pinned {
-		pin := c.eventOf(journal.KindPin)
-		pin.Checkpoint, pin.Label = c.record.ID, c.record.Label
+	d.pruneWith(ctx, &change, e)
+	if in.req.Pinned {
+		pin := eventOf(d.event, journal.KindPin)
+		pin.Checkpoint, pin.Label = r.ID, r.Label
 		change.Events = append(change.Events, pin)
 	}
-	change.Create = []store.NewCheckpoint{{ID: c.record.ID, Commit: c.written.Commit, RecordBlob: c.written.RecordBlob}}
-	change.Verify = slices.Concat(c.capture.New, c.written.NewObjects)
-	if c.landing != nil {
-		change.Verify = append(change.Verify, c.landing.oid, c.landing.draft.Tree)
+	change.Create = []store.NewCheckpoint{{ID: r.ID, Commit: d.written.Commit, RecordBlob: d.written.RecordBlob}}
+	change.Verify = slices.Concat(d.got.capture.New, d.written.NewObjects)
+	if k := d.got.landing; k != nil {
+		change.Verify = append(change.Verify, k.oid, k.draft.Tree)
 	}
 	change.Mends = true // on missing objects repair, as another process may have read the journal
 	return change, nil
 }
 
-// eventOf returns an event of this create.
-func (c *draft) eventOf(kind journal.Kind) journal.Event {
-	e := c.event
-	e.Kind = kind
-	return e
-}
-
-// ownIDs returns trailers with the ids that the document's own system has for the checkpoint and
-// the session.
-func (c *draft) ownIDs() []journal.Trailer {
-	if !c.handed() || !c.def.Knows(c.req.State) {
-		return nil
-	}
-	return append(checkpoint.DocumentTrailer(checkpoint.TrailerDocument, c.def.CheckpointOf(c.document)),
-		checkpoint.DocumentTrailer(checkpoint.TrailerOwner, c.def.SessionOf(c.document))...)
+// eventOf returns an event with the members that all events of a create share.
+func eventOf(shared journal.Event, kind journal.Kind) journal.Event {
+	shared.Kind = kind
+	return shared
 }
 
 // write writes the record commit and the checkpoint commit. It writes no ref.
-func (c *draft) write(ctx context.Context) (store.Written, error) {
-	author, committer := c.s.Repo.Commits.Identity(c.at)
-	head, _ := c.committed()
-	d := store.Draft{
-		Metrics: MetricsOf(c.def, c.record.State),
-		Record:  c.record, Tree: c.capture.Tree, Head: head, IndexTree: c.capture.Index.Tree,
-		Outputs: map[string]name.OID{}, Import: c.kept, Raw: c.capture.Raw, Conflicts: c.capture.Index.Unmerged, Author: author, Committer: committer,
+func (d *draft) write(ctx context.Context) (store.Written, error) {
+	s, ix := d.in.s, d.got.capture.Index
+	author, committer := s.Repo.Commits.Identity(d.in.at)
+	w := store.Draft{
+		Metrics: MetricsOf(d.got.def, d.record.State), Record: d.record, Tree: d.got.capture.Tree, Head: d.got.parent(), IndexTree: ix.Tree,
+		Outputs: map[string]name.OID{}, Import: d.kept, Raw: d.got.capture.Raw, Conflicts: ix.Unmerged, Author: author, Committer: committer,
 	}
-	for n, o := range c.record.Outputs {
-		d.Outputs[n] = o.OID
-	}
-	// For each path the letter S, which `git ls-files -t` shows for it, a space, the path and a NUL.
-	if skip := c.capture.Index.SkipWorktree; len(skip) > 0 {
-		oid, err := c.s.Repo.Objects.Write(ctx, "blob", []byte("S "+strings.Join(skip, "\x00S ")+"\x00"))
-		if err != nil {
-			return store.Written{}, err
-		}
-		d.Flags = oid
+	for n, o := range d.record.Outputs {
+		w.Outputs[n] = o.OID
 	}
 	var err error
-	if d.Limits.Size, err = c.longest(); err != nil {
+	// For each path the letter S, which `git ls-files -t` shows for it, a space, the path and a NUL.
+	if skip := ix.SkipWorktree; len(skip) > 0 {
+		if w.Flags, err = s.Repo.Objects.Write(ctx, "blob", []byte("S "+strings.Join(skip, "\x00S ")+"\x00")); err != nil {
+			return store.Written{}, err
+		}
+	}
+	if w.Limits.Size, err = longest(s, d.prev.record != nil && bytes.Equal(d.record.State, d.prev.record.State)); err != nil {
 		return store.Written{}, err
 	}
-	written, err := c.s.Store.WriteCheckpoint(ctx, d)
+	written, err := s.Store.WriteCheckpoint(ctx, w)
 	if size, is := errors.AsType[*record.SizeError](err); is {
-		if c.lighten() {
-			return c.write(ctx)
+		if d.in.safety && lighten(s, d.record) {
+			return d.write(ctx)
 		}
 		return store.Written{}, tooLarge(size)
 	}
 	return written, err
+}
+
+// lighten removes everything that a safety checkpoint has taken over, because with it the record is
+// too large. It warns, and reports whether there was anything to remove.
+func lighten(s *checkpoint.Service, r *record.Record) bool {
+	if string(r.State) == "{}" && len(r.Outputs) == 0 && r.Topic == "" {
+		return false
+	}
+	s.Warn(fmt.Sprintf("the safety checkpoint leaves out state and outputs of %s: with them its record would be too large", r.Previous))
+	r.State, r.Error, r.Topic, r.Status = json.RawMessage("{}"), nil, "", checkpoint.StatusOpen
+	maps.DeleteFunc(r.Outputs, func(string, record.Output) bool { return true })
+	return true
+}
+
+// longest returns how large the record may be, in bytes. A state that is only carried over was made elsewhere, where more
+// may be allowed: checkpoint.maxRecordSize is for what is added here.
+func longest(s *checkpoint.Service, carried bool) (int64, error) {
+	limit, err := s.Settings.Size("checkpoint.maxRecordSize", checkpoint.DefaultMaxRecordSize)
+	if err == nil && limit > checkpoint.DefaultMaxRecordSize {
+		err = checkpoint.Usage("a larger record could not be read again", "checkpoint.maxRecordSize is more than 50m")
+	}
+	if carried {
+		limit = checkpoint.DefaultMaxRecordSize
+	}
+	return limit, err
+}
+
+func tooLarge(size *record.SizeError) error {
+	text := "the record of this checkpoint is larger than checkpoint.maxRecordSize (%d bytes)"
+	if size.Values {
+		text = "the record of this checkpoint has more than %d members and elements"
+	}
+	return checkpoint.Failure(checkpoint.KindRefused, "move the large part of the state into an output: --output NAME=FILE", text, size.Limit)
 }
 
 // MetricsOf returns the member of a state in which its workflow keeps metrics, as raw JSON.
@@ -468,32 +465,30 @@ func metricsPath(def *workflow.Definition) string {
 }
 
 // detail describes the draft. recorded adds what is known after it was written.
-func (c *draft) detail() *checkpoint.Detail {
-	d := &checkpoint.Detail{Record: c.record, Raw: c.written.Raw, Commit: c.written.Commit, Created: new(bool), Pruned: c.pruned}
-	if c.unknown != "" {
-		d.Warnings = append(d.Warnings, c.unknown)
+func (d *draft) detail() *checkpoint.Detail {
+	got := d.got.capture
+	said := &checkpoint.Detail{Record: d.record, Raw: d.written.Raw, Commit: d.written.Commit, Created: new(bool), Pruned: d.pruned, Unignored: ToPaths(got.Unignored)}
+	if d.unknown != "" {
+		said.Warnings = append(said.Warnings, d.unknown)
 	}
-	if c.capture.TrackedOnly {
-		d.Warnings = append(d.Warnings, snapshot.OnlyTracked)
+	if got.TrackedOnly {
+		said.Warnings = append(said.Warnings, snapshot.OnlyTracked)
 	}
-	d.Unignored = ToPaths(c.capture.Unignored)
-	d.Warnings = append(d.Warnings, SayUnignored(c.capture.Unignored)...)
-	d.Warnings = append(d.Warnings, c.unlanded...)
-	for _, risk := range c.capture.AtRisk {
+	said.Warnings = slices.Concat(said.Warnings, SayUnignored(got.Unignored), d.got.unlanded)
+	for _, risk := range got.AtRisk {
 		if risk.Reason == snapshot.ReasonLost {
-			d.Warnings = append(d.Warnings, fmt.Sprintf("not captured: %s (%s)", name.Quoted(risk.Path), risk.Reason))
+			said.Warnings = append(said.Warnings, fmt.Sprintf("not captured: %s (%s)", name.Quoted(risk.Path), risk.Reason))
 		}
 	}
-	for _, sk := range c.record.Snapshot.Skipped {
+	for _, sk := range got.Skipped {
 		if sk.Reason == snapshot.ReasonMirror {
 			continue
 		}
 		reason := sk.Reason
-		at := slices.IndexFunc(c.capture.Skipped, func(got snapshot.Skip) bool { return got.Path == string(sk.Path) && got.Said != "" })
-		if at >= 0 {
-			reason += ": " + c.capture.Skipped[at].Said
+		if sk.Said != "" {
+			reason += ": " + sk.Said
 		}
-		d.Warnings = append(d.Warnings, fmt.Sprintf("not captured: %s (%s)", strings.ReplaceAll(string(sk.Path), "\n", `\n`), reason))
+		said.Warnings = append(said.Warnings, fmt.Sprintf("not captured: %s (%s)", strings.ReplaceAll(sk.Path, "\n", `\n`), reason))
 	}
-	return d
+	return said
 }

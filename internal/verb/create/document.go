@@ -29,33 +29,31 @@ const (
 
 // keepDocument keeps the document if its workflow recognises it. The record says so in the member of
 // an import, without a digest and a path: it was not imported.
-func (c *draft) keepDocument(ctx context.Context) error {
-	if !c.handed() || !c.def.Knows(c.req.State) {
+func (d *draft) keepDocument(ctx context.Context) error {
+	req, def := d.in.req, d.got.def
+	format := def.Origin()
+	if format == "" || !d.in.handed() || !def.Knows(req.State) { // no layout has such documents
 		return nil
 	}
-	format := c.def.Origin()
-	if format == "" { // no layout has such documents
-		return nil
-	}
-	file, text := KeptJSON, c.req.State
-	if original := c.req.Original; len(original) > 0 {
-		if text = original; !bytes.HasSuffix(original, c.req.State) { // more than a byte order mark
+	file, text := KeptJSON, req.State
+	if len(req.Original) > 0 {
+		if text = req.Original; !bytes.HasSuffix(text, req.State) { // more than a byte order mark
 			file = KeptYAML
 		}
 	}
-	if !bytes.Equal(c.stated, c.document.State) || len(c.req.Outputs) > 0 {
+	if !bytes.Equal(d.stated, d.got.document.State) || len(req.Outputs) > 0 {
 		var err error
 		file = KeptJSON
-		if text, err = c.def.Restate(c.req.State, c.stated, c.restatedOutputs()); err != nil {
+		if text, err = def.Restate(req.State, d.stated, d.got.restatedOutputs()); err != nil {
 			return checkpoint.Usage("", "the state is invalid: %v", err)
 		}
 	}
-	blob, err := c.s.Repo.Objects.Write(ctx, "blob", text)
+	blob, err := d.in.s.Repo.Objects.Write(ctx, "blob", text)
 	if err != nil {
 		return err
 	}
-	c.kept = map[string]name.OID{file: blob}
-	checkpoint.ImportedMember.Set(&c.record.Extra, checkpoint.ImportedFrom{Format: format, Key: c.def.CheckpointOf(c.document), Files: c.kept})
+	d.kept = map[string]name.OID{file: blob}
+	checkpoint.ImportedMember.Set(&d.record.Extra, checkpoint.ImportedFrom{Format: format, Key: def.CheckpointOf(d.got.document), Files: d.kept})
 	return nil
 }
 
@@ -63,7 +61,7 @@ func (c *draft) keepDocument(ctx context.Context) error {
 // it, or false if JSON cannot represent it.
 func (c *captured) restatedOutputs() map[string]func(was gjson.Result) (json.RawMessage, bool) {
 	out := map[string]func(gjson.Result) (json.RawMessage, bool){}
-	for _, o := range c.req.Outputs {
+	for _, o := range c.in.req.Outputs {
 		kept := c.outputs[o.Name]
 		out[o.Name] = func(was gjson.Result) (json.RawMessage, bool) {
 			switch {
@@ -73,7 +71,7 @@ func (c *captured) restatedOutputs() map[string]func(was gjson.Result) (json.Raw
 				return json.RawMessage("null"), was.Exists()
 			}
 			path := ""
-			if HoldsPaths(o.Name) || c.areFiles(was) {
+			if HoldsPaths(o.Name) || areFiles(c.in.s.Repo.WorkTree, was) {
 				path = string(kept.Source)
 			}
 			return OutputJSON(kept.data, was.IsArray(), path)
@@ -86,12 +84,12 @@ func (c *captured) restatedOutputs() map[string]func(was gjson.Result) (json.Raw
 func HoldsPaths(output string) bool { return strings.HasSuffix(output, "_files") }
 
 // areFiles reports whether a member of a document is the path of a file in the worktree, or a list of such.
-func (c *captured) areFiles(was gjson.Result) bool {
+func areFiles(worktree string, was gjson.Result) bool {
 	return len(was.Array()) > 0 && !slices.ContainsFunc(was.Array(), func(v gjson.Result) bool {
 		if v.Type != gjson.String || !filepath.IsLocal(v.Str) {
 			return true
 		}
-		_, err := os.Lstat(filepath.Join(c.s.Repo.WorkTree, filepath.FromSlash(v.Str)))
+		_, err := os.Lstat(filepath.Join(worktree, filepath.FromSlash(v.Str)))
 		return err != nil
 	})
 }

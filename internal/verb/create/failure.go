@@ -14,7 +14,7 @@ import (
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
-	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/format/record"
 )
 
 // Failed is a create that failed. It is kept so that the user can retry it or skip its step.
@@ -27,117 +27,99 @@ type Failed struct {
 	Request Request      `json:"request"` // with Session and absolute output files filled in
 }
 
-// rememberFailure stores the request of a create that failed with its last draft, which may be nil,
-// and deletes it after one that resolves it. Its own errors are ignored: they must not make a create fail.
-func (c *request) rememberFailure(ctx context.Context, definition definition, draft *draft, err error) {
-	s := c.s
-	if c.req.DryRun {
-		return
+// failed remembers a create that failed, for a retry, and adds the words that the workflow has about it to the hints: they
+// say that it stops, so they are for a failure after which it does. Problems with the memory must not replace the error.
+func (r *request) failed(ctx context.Context, definition definition, err error) error {
+	s, session := r.s, r.home.session
+	def, wrong := definition()
+	if wrong != nil {
+		err = wrong
 	}
-	last, _ := LastFailure(s, c.session) //nolint:errcheck // disposable
-	if err == nil {
-		if last != nil && (!last.Blocks || last.Session == c.session && draft.waits()) {
-			ForgetFailure(s, last.Session) //nolint:errcheck // disposable
+	if r.req.DryRun || !checkpoint.IsFailure(checkpoint.KindOf(err)) {
+		return err
+	}
+	failed := Failed{Time: s.Now(), Session: session, Request: r.req}
+	if wrong == nil {
+		warn := s.Warn
+		s.Warn = func(string) {}    // it was said already
+		d, _ := r.foresee(ctx, def) //nolint:errcheck // it has failed already
+		s.Warn = warn
+		if d != nil && (d.held || d.early) {
+			return err // a retry would fail in the same way, or its turn has not come
 		}
-		return
+		var made *record.Record
+		if d != nil {
+			if made = d.record; d.spot.Milestone {
+				failed.Step, failed.Blocks = &d.spot.Step, d.waits() && def.Blocks()
+			}
+		}
+		if failed.Blocks || !def.Blocks() {
+			err = withWords(err, def, about(s, def, session, made))
+		}
 	}
-	if draft.isHeld() || draft != nil && draft.early || !checkpoint.IsFailure(checkpoint.KindOf(err)) {
-		return // a retry would fail in the same way, its turn has not come, or nothing was to be made
-	}
-	failed := Failed{Time: s.Now(), Session: c.session, Problem: err.Error(), Request: c.req}
-	failed.Step, failed.Blocks = c.failedStep(ctx, definition, draft)
-	if last != nil && last.Session == c.session && last.Blocks && !failed.Blocks {
-		return // that one still waits for its answer
+	failed.Problem = err.Error()
+	last, _ := LastFailure(s, session) //nolint:errcheck // disposable
+	if last != nil && last.Session == session && last.Blocks && !failed.Blocks {
+		return err // that one still waits for its answer
 	}
 	// Fill in what depends on this moment and this directory, so that the retry means the same.
-	failed.Request.Session = string(c.session)
-	failed.Request.Outputs = slices.Clone(c.req.Outputs)
+	failed.Request.Session = string(session)
+	failed.Request.Outputs = slices.Clone(r.req.Outputs)
 	for i, o := range failed.Request.Outputs {
 		if o.File != "" && !filepath.IsAbs(o.File) { // the retry may run in another directory
 			failed.Request.Outputs[i].File = filepath.Join(s.Repo.WorkTree, filepath.FromSlash(s.Repo.Prefix), o.File)
 		}
 	}
-	s.Remember(checkpoint.FailedFileOf(c.session), failed)                  //nolint:errcheck // disposable
-	s.Remember(checkpoint.FailedFile, map[string]any{"session": c.session}) //nolint:errcheck // disposable
+	s.Remember(checkpoint.FailedFileOf(session), failed)                  //nolint:errcheck // disposable
+	s.Remember(checkpoint.FailedFile, map[string]any{"session": session}) //nolint:errcheck // disposable
+	return err
 }
 
-// failedStep returns the step that a failed create was for, nil if it was not a milestone, and
-// whether the session may not go on without it. A step whose turn has not come has not failed. The
-// draft is nil if the create failed before it had a place.
-func (c *request) failedStep(ctx context.Context, definition definition, draft *draft) (step *int, blocks bool) {
-	def, err := definition()
-	if err != nil {
-		return nil, false
+// resolve forgets the create that failed last, if one that was made now resolves it: one that had to wait for it, or any
+// if none had to.
+func (r *request) resolve(waits bool) {
+	s, session := r.s, r.home.session
+	last, _ := LastFailure(s, session) //nolint:errcheck // disposable
+	if last != nil && (!last.Blocks || last.Session == session && waits) {
+		ForgetFailure(s, last.Session) //nolint:errcheck // disposable
 	}
-	if draft == nil {
-		draft, _, _ = c.foresee(ctx, def) //nolint:errcheck // it has failed already
-	}
-	if draft == nil || !draft.spot.Milestone {
-		return nil, false
-	}
-	return &draft.spot.Step, draft.waits() && !draft.early && def.Blocks()
 }
-
-// isHeld reports whether a create was refused by hold. The draft may be nil.
-func (c *draft) isHeld() bool { return c != nil && c.held }
 
 // waits reports whether this checkpoint has to wait while the session is blocked or paused.
-func (c *draft) waits() bool { return c.spot.Milestone && c.def.Waits(c.record.Trigger) }
+func (d *draft) waits() bool { return d.spot.Milestone && d.got.def.Waits(d.record.Trigger) }
 
 // hold returns an error if the session is paused, or waits for an answer to a create that failed,
 // unless this one is its retry. A checkpoint that only keeps the files is never held.
-func (c *draft) hold(v store.View) error {
-	if !c.waits() {
+func (d *draft) hold() error {
+	var held *checkpoint.Error
+	in, def, session := d.in, d.got.def, d.in.home.session
+	if !d.waits() {
 		return nil
 	}
-	if c.def.Blocks() {
-		c.early = len(c.def.CheckOrder(c.forRules(v))) > 0
+	d.early = def.Blocks() && len(def.CheckOrder(d.forRules())) > 0
+	if d.st.Status == checkpoint.StatusPaused && !endsPause(def, d.record.Trigger, d.st) {
+		held = checkpoint.Failure(checkpoint.KindRejected, "*continue or `git checkpoint resume "+string(session)+" --accept` continues it", "session %q is paused", session)
+	} else {
+		failed, err := WaitingFor(in.s, d.st, session)
+		if failed == nil || in.req.retry {
+			return err
+		}
+		named := in.req.Step != nil || in.req.Name != "" || d.got.document.Step != nil
+		if named && d.spot.Step == *failed.Step {
+			return nil
+		}
+		held = checkpoint.Failure(checkpoint.KindRejected, fmt.Sprintf("*retry-cp or `git checkpoint save --step %d` makes it, *skip-cp goes on without it, *pause stops here", *failed.Step),
+			"session %q waits for the checkpoint of step %d, which failed: %s", session, *failed.Step, failed.Problem)
 	}
-	if v.State != nil && v.State.Status == checkpoint.StatusPaused && !c.endsPause(v.State) {
-		return c.holding("*continue or `git checkpoint resume "+string(c.session)+" --accept` continues it", "session %q is paused", c.session)
-	}
-	failed, err := WaitingFor(c.s, v.State, c.session)
-	if failed == nil || c.req.retry {
-		return err
-	}
-	named := c.req.Step != nil || c.req.Name != "" || c.handed() && c.document.Step != nil
-	if named && c.spot.Step == *failed.Step {
-		return nil
-	}
-	return c.holding(fmt.Sprintf("*retry-cp or `git checkpoint save --step %d` makes it, *skip-cp goes on without it, *pause stops here", *failed.Step),
-		"session %q waits for the checkpoint of step %d, which failed: %s", c.session, *failed.Step, failed.Problem)
+	d.held = true
+	held.Hints = append(held.Hints, "`git checkpoint save --trigger "+workflow.TriggerUserInterrupt+"` keeps the files meanwhile")
+	return held
 }
 
-// endsPause reports whether the checkpoint ends a pause. The first one of a session does, because
-// without any there is nothing to resume.
-func (c *draft) endsPause(st *journal.State) bool {
-	return c.def.Waits(c.record.Trigger) && (c.def.EndsPause() || st.NewestEntry() == nil)
-}
-
-// reopen sets a closed session in progress again, or else the retention rules for closed sessions
-// would soon prune the new checkpoint. It also ends a pause, if a checkpoint does that.
-func (c *draft) reopen(v store.View, change *store.Change) {
-	if v.State == nil || c.safety {
-		return
-	}
-	paused := v.State.Status == checkpoint.StatusPaused && c.endsPause(v.State)
-	if !paused && !checkpoint.IsClosed(v.State.Status) {
-		return
-	}
-	if !paused {
-		c.opened = v.State.Status
-	}
-	e := c.eventOf(journal.KindStatus)
-	e.Status = checkpoint.StatusOpen
-	change.Events = append(change.Events, e)
-}
-
-// holding returns the error of hold.
-func (c *draft) holding(hint, format string, args ...any) error {
-	c.held = true
-	err := checkpoint.Failure(checkpoint.KindRejected, hint, format, args...)
-	err.Hints = append(err.Hints, "`git checkpoint save --trigger "+workflow.TriggerUserInterrupt+"` keeps the files meanwhile")
-	return err
+// endsPause reports whether the session is paused and a checkpoint of this trigger ends that. The first one of a session does,
+// because without any there is nothing to resume.
+func endsPause(def *workflow.Definition, trigger string, st *journal.State) bool {
+	return st.Status == checkpoint.StatusPaused && def.Waits(trigger) && (def.EndsPause() || st.NewestEntry() == nil)
 }
 
 // Retry makes a checkpoint again whose create failed.

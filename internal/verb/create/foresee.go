@@ -17,7 +17,7 @@ type Foreseen struct {
 	Session    name.Session
 	Definition *workflow.Definition
 	Record     *record.Record // without files and id
-	State      *journal.State // the fold of the session; nil for a new session
+	State      *journal.State // the fold of the session
 	Current    *journal.Entry // the checkpoint that it will follow; nil for the first
 	Held       error          // why it cannot be made now although nothing is wrong with it: the session waits
 }
@@ -26,11 +26,11 @@ type Foreseen struct {
 // step whose trigger, state or order the workflow rejects before the command starts. It writes
 // nothing.
 func Foresee(ctx context.Context, s *checkpoint.Service, req Request) (*Foreseen, error) {
-	c, err := requestFor(ctx, s, req)
+	in, err := place(ctx, s, req)
 	if err != nil {
 		return nil, err
 	}
-	def, err := c.define(ctx)
+	def, err := in.define(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -39,45 +39,43 @@ func Foresee(ctx context.Context, s *checkpoint.Service, req Request) (*Foreseen
 			return nil, err
 		}
 	}
-	d, v, held := c.foresee(ctx, def)
-	if held != nil && !d.isHeld() {
+	d, held := in.foresee(ctx, def)
+	if held != nil && (d == nil || !d.held) {
 		return nil, held
 	}
-	if err := rejected(def, def.CheckOrder(d.forRules(v))); err != nil {
+	if err := rejected(def, def.CheckOrder(d.forRules())); err != nil {
 		return nil, err
 	}
-	return &Foreseen{Session: c.session, Definition: def, Record: d.record, State: v.State, Current: d.prev.entry, Held: held}, nil
+	return &Foreseen{Session: in.home.session, Definition: def, Record: d.record, State: d.st, Current: d.prev.entry, Held: held}, nil
 }
 
-// foresee composes the record as far as that needs no capture. With an error it returns the draft as
-// far as it got, or nil if there is none.
-func (c *request) foresee(ctx context.Context, def *workflow.Definition) (*draft, store.View, error) {
-	v, err := c.view(ctx)
+// foresee composes the record as far as that needs no capture, because nothing is captured before the step has run. With an
+// error it returns the draft as far as it got, or nil if there is none.
+func (r *request) foresee(ctx context.Context, def *workflow.Definition) (*draft, error) {
+	st, err := r.view(ctx)
 	if err != nil {
-		return nil, v, err
+		return nil, err
 	}
-	of, err := c.accept(def)
+	got := &captured{in: r, def: def}
+	if got.document, err = r.accept(def); err != nil {
+		return nil, err
+	}
+	d, err := got.draft(ctx, st)
 	if err != nil {
-		return nil, v, err
+		return nil, err
 	}
-	got := &captured{defined: of} // nothing is captured before the step has run
-	prev, err := got.previous(ctx, v)
-	if err != nil {
-		return nil, v, err
-	}
-	d := &draft{captured: got, prev: prev}
-	return d, v, d.prepare(v)
+	return d, d.prepare()
 }
 
-// view returns the session as a transaction would see it. It starts none, because nothing will be
+// view returns the session as a transaction would see it, nil for a new one. It starts none, because nothing will be
 // written.
-func (c *request) view(ctx context.Context) (store.View, error) {
-	st, err := c.s.Store.State(ctx, c.session)
+func (r *request) view(ctx context.Context) (*journal.State, error) {
+	st, err := r.s.Store.State(ctx, r.home.session)
 	if errors.Is(err, store.ErrNoSession) {
 		st = nil
-		if err = c.s.UnknownSessionError(ctx, c.session); checkpoint.KindOf(err) == checkpoint.KindNotFound {
+		if err = r.s.UnknownSessionError(ctx, r.home.session); checkpoint.KindOf(err) == checkpoint.KindNotFound {
 			err = nil // a new session, and not one that lost its journal
 		}
 	}
-	return store.View{State: st}, err
+	return st, err
 }

@@ -11,7 +11,6 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
-	"git-checkpoint/internal/storage/store"
 )
 
 // Fork says which checkpoint the first one of an attempt copies. State, outputs, step and label are
@@ -21,49 +20,42 @@ type Fork struct {
 	Name string // the name of the attempt; empty: it is not an attempt
 }
 
-// forked returns the checkpoint to copy as the base. The session of the attempt must not exist yet.
-func (c *captured) forked(ctx context.Context, v store.View) (base, error) {
-	if v.State != nil {
-		return base{}, checkpoint.Usage("choose another name with --session-name", "session %q already exists", c.session)
+// forked returns the checkpoint to copy as the base. The session of the attempt, which is nil then, must not exist yet.
+func (r *request) forked(ctx context.Context, st *journal.State) (base, error) {
+	if st != nil {
+		return base{}, checkpoint.Usage("choose another name with --session-name", "session %q already exists", r.home.session)
 	}
-	got, err := c.s.ReadStored(ctx, c.req.Fork.From.Entry)
+	from := r.req.Fork.From.Entry
+	got, err := r.s.ReadStored(ctx, from)
 	if err != nil {
-		return base{}, checkpoint.DamagedError(c.req.Fork.From.Entry, err)
+		return base{}, checkpoint.DamagedError(from, err)
 	}
-	return base{record: checkpoint.DescribedBy(c.req.Fork.From.Entry, got.Record), tree: got.Record.Snapshot.Tree, commit: got.Commit}, nil
+	return base{record: checkpoint.DescribedBy(from, got.Record), tree: got.Record.Snapshot.Tree, commit: got.Commit}, nil
 }
 
-// placeAsForked copies step, label and the other names of the checkpoint.
-func (c *draft) placeAsForked() {
-	r, f := c.record, c.prev.record
-	r.Step, r.StepName, r.Iteration, r.Milestone, r.Label = f.Step, f.StepName, f.Iteration, f.Milestone, f.Label
-	r.Trigger, r.Message, r.Error, r.Topic = f.Trigger, f.Message, f.Error, c.req.Fork.From.State.Topic
-}
-
-// forking completes the events that start an attempt. The start event says where the attempt came
+// forking returns the events that start a session: for an attempt, the start event says where it came
 // from. A skip event for each step that was done or skipped before keeps a workflow that checks the
-// order of steps from asking for them again.
-func (c *draft) forking(start journal.Event) []journal.Event {
-	from := c.req.Fork.From
-	start.Topic = from.State.Topic
+// order of steps from asking for them again; the one that was copied is done here.
+func (r *request) forking(start, shared journal.Event, copied int) []journal.Event {
+	if r.req.Fork == nil {
+		return []journal.Event{start}
+	}
+	from := r.req.Fork.From
 	start.Extra = []journal.Trailer{
 		{Key: checkpoint.TrailerForkSession, Value: string(from.Session)},
 		{Key: checkpoint.TrailerForkCheckpoint, Value: string(from.Entry.Checkpoint)},
 	}
-	if c.req.Fork.Name != "" {
-		start.Extra = append(start.Extra, journal.Trailer{Key: checkpoint.TrailerForkName, Value: c.req.Fork.Name})
+	if r.req.Fork.Name != "" {
+		start.Extra = append(start.Extra, journal.Trailer{Key: checkpoint.TrailerForkName, Value: r.req.Fork.Name})
 	}
-	// known holds the steps that need no skip event: the step of the copied checkpoint is done
-	// here.
-	events, known := []journal.Event{start}, map[int]bool{c.record.Step: true}
+	events, known := []journal.Event{start}, map[int]bool{copied: true}
 	skip := func(step int, reason string) {
-		if known[step] {
-			return
+		if !known[step] {
+			known[step] = true
+			e := eventOf(shared, journal.KindSkip)
+			e.Step, e.Reason = step, reason
+			events = append(events, e)
 		}
-		known[step] = true
-		e := c.eventOf(journal.KindSkip)
-		e.Step, e.Reason = step, reason
-		events = append(events, e)
 	}
 	for e := range from.State.LineTo(from.Entry) {
 		if e.Milestone {
@@ -74,14 +66,4 @@ func (c *draft) forking(start journal.Event) []journal.Event {
 		skip(step, from.State.Skipped[step].Reason)
 	}
 	return events
-}
-
-// starting returns the events that start the session.
-func (c *draft) starting() []journal.Event {
-	start := c.eventOf(journal.KindStart)
-	start.Workflow, start.Topic, start.Branch = c.def.Name, c.record.Topic, string(c.s.Repo.Head.Branch)
-	if c.req.Fork == nil {
-		return []journal.Event{start}
-	}
-	return c.forking(start)
 }

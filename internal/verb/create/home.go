@@ -10,11 +10,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/storage/store"
 )
 
@@ -126,7 +128,13 @@ func recognise(s *checkpoint.Service, req Request) (*foundDocument, error) {
 	d := &foundDocument{req: req}
 	if err == nil && d.knownBy(asked) {
 		d.def = asked
-	} else if d.def = d.builtin(); d.def == nil {
+	}
+	for _, n := range workflow.Names() {
+		if def, ok := workflow.Builtin(n); d.def == nil && ok && d.knownBy(def) {
+			d.def = def
+		}
+	}
+	if d.def == nil {
 		return nil, nil
 	}
 	// --workflow asks for one workflow and the document is of another. If the requested workflow
@@ -165,57 +173,44 @@ func (d *foundDocument) knownBy(def *workflow.Definition) bool {
 
 // activate makes the session active if none is active, or if the document belongs to a session
 // other than the active one.
-func (c *request) activate(ctx context.Context) {
-	active, err := c.s.Store.ActiveSession()
-	if err != nil || active != "" && !c.moved && c.left == "" {
+func (r *request) activate(ctx context.Context) {
+	s, session := r.s, r.home.session
+	active, err := s.Store.ActiveSession()
+	if err != nil || active != "" && !r.home.moved && r.home.left == "" {
 		// A conversation that ends here did not work on the branch.
-		if active == c.session && c.req.Trigger != workflow.TriggerSessionEnd {
-			_ = c.s.Follow(ctx, c.session) // the branch's default session is found without that
+		if active == session && r.req.Trigger != workflow.TriggerSessionEnd {
+			_ = s.Follow(ctx, session) // the branch's default session is found without that
 		}
 		return
 	}
 	choose := checkpoint.Adopt
-	if c.req.Session != "" {
+	if r.req.Session != "" {
 		choose = checkpoint.Choose
 	}
-	err = choose(c.s, c.session)
+	err = choose(s, session)
 	if err == nil {
-		err = c.s.Follow(ctx, c.session)
+		err = s.Follow(ctx, session)
 	}
 	if err != nil {
-		c.s.Warn(err.Error())
-	} else if active != "" && c.moved {
-		c.s.Warn(fmt.Sprintf("session %q is now active here: the document belongs to it, not to %q", c.session, active))
+		s.Warn(err.Error())
+	} else if active != "" && r.home.moved {
+		s.Warn(fmt.Sprintf("session %q is now active here: the document belongs to it, not to %q", session, active))
 	}
 }
 
-// against names the checkpoint before and its branch if that is another one.
-func (c *draft) against() string {
-	if c.prev.onHead {
-		before := checkpoint.CalledBy(c.prev.entry)
-		if c.prev.record != nil {
-			before = checkpoint.MentionOf(c.prev.record).String()
+// against names the checkpoint before and its branch if that is another one than that of the checkpoint that was made.
+func (b base) against(in *request, made *record.Record) string {
+	if b.onHead {
+		before := checkpoint.CalledBy(b.entry)
+		if b.record != nil {
+			before = checkpoint.MentionOf(b.record).String()
 		}
-		return fmt.Sprintf("HEAD, not on the files of %s (%s)", before, c.prev.entry.Event().By())
+		return fmt.Sprintf("HEAD, not on the files of %s (%s)", before, b.entry.Event().By())
 	}
-	if c.prev.record == nil || c.renamed || c.record.Git.Branch == "" {
+	if b.record == nil || in.home.renamed || made.Git.Branch == "" || b.record.Git.Branch == "" || b.record.Git.Branch == made.Git.Branch {
 		return ""
 	}
-	made := name.Ref(c.prev.record.Git.Branch)
-	if made == "" || made == name.Ref(c.record.Git.Branch) {
-		return ""
-	}
-	return checkpoint.MentionOf(c.prev.record).String() + " of " + made.Short()
-}
-
-// builtin returns the built-in workflow that recognises the document, or nil.
-func (d *foundDocument) builtin() *workflow.Definition {
-	for _, n := range workflow.Names() {
-		if def, ok := workflow.Builtin(n); ok && d.knownBy(def) {
-			return def
-		}
-	}
-	return nil
+	return checkpoint.MentionOf(b.record).String() + " of " + name.Ref(b.record.Git.Branch).Short()
 }
 
 // find returns the session that the document belongs to. This is the active one if it has documents
@@ -257,6 +252,45 @@ func (d *foundDocument) find(ctx context.Context, s *checkpoint.Service, active 
 	return session, active != "", nil
 }
 
+// findNameless is find for a document that does not name its session, such as one of orchestrate without a checkpoint_id. The
+// members that all documents of a job share decide (session.job), so that two jobs never mix in one session. It returns the
+// active session if it has the document's job, else the newest session with it that is not over, else the one that is made
+// for it (session.made).
+func (d *foundDocument) findNameless(ctx context.Context, s *checkpoint.Service, active name.Session) (name.Session, error) {
+	made := name.SessionFor(d.made)
+	states, err := s.States(ctx, "")
+	if err != nil {
+		return "", err
+	}
+	var newest *journal.State
+	for _, st := range states {
+		if st.Workflow != d.def.Name || st.Session != made && checkpoint.IsOver(ctx, s, st) || d.def.OtherJob(d.accepted.State, stateOf(ctx, s, st)) != "" {
+			continue
+		}
+		if st.Session == active {
+			return active, nil
+		}
+		if st.NewestEntry() != nil && (newest == nil || st.UpdatedAt.After(newest.UpdatedAt)) {
+			newest = st
+		}
+	}
+	if newest != nil {
+		return newest.Session, nil
+	}
+	return made, nil
+}
+
+// stateOf returns the state of the session's current checkpoint, or nil if there is none that can be
+// read.
+func stateOf(ctx context.Context, s *checkpoint.Service, st *journal.State) []byte {
+	if e := st.NewestEntry(); e != nil {
+		if rec, err := s.ReadRecord(ctx, e); err == nil {
+			return rec.State
+		}
+	}
+	return nil
+}
+
 // refuseName returns an error if the session's name is the name of another document, as issue-42 is
 // for one of issue 43.
 func (d *foundDocument) refuseName(session name.Session) error {
@@ -285,21 +319,15 @@ func (d *foundDocument) refuseSession(ctx context.Context, s *checkpoint.Service
 		}
 		return nil
 	}
-	if owner := ownerOf(ctx, s, def, st); owner != "" && owner != d.owner {
-		return d.stranger(string(st.Session), owner)
-	} else if owner != "" {
+	// The journal names the owner, or the current state, for sessions whose documents named it only later.
+	switch owner := cmp.Or(checkpoint.OwnerOf(st), def.SessionOf(workflow.Accepted{State: stateOf(ctx, s, st)})); owner {
+	case "":
+		return d.refuseName(st.Session)
+	case d.owner:
 		return nil
+	default:
+		return d.stranger(string(st.Session), owner)
 	}
-	return d.refuseName(st.Session)
-}
-
-// ownerOf returns the owner of the session's documents: from the journal, or from the current state
-// for sessions whose documents named it only later. It returns "" if neither has one.
-func ownerOf(ctx context.Context, s *checkpoint.Service, def *workflow.Definition, st *journal.State) string {
-	if owner := checkpoint.OwnerOf(st); owner != "" {
-		return owner
-	}
-	return def.SessionOf(workflow.Accepted{State: stateOf(ctx, s, st)})
 }
 
 // stranger returns the error for a document that belongs to another session.
@@ -320,4 +348,43 @@ func (d *foundDocument) hint() string {
 		return "--session NAME starts a session for it"
 	}
 	return "--session " + string(name.SessionFor(d.owner)) + " puts it into its own session"
+}
+
+// define selects the workflow and checks that its trigger is switched on.
+func (r *request) define(ctx context.Context) (*workflow.Definition, error) {
+	if r.req.Fork != nil { // the checkpoint that is copied has passed all rules
+		return r.s.DefinitionFor(ctx, r.req.Fork.From.State)
+	}
+	var def *workflow.Definition
+	var err error
+	if r.home.workflow != "" {
+		def, err = r.s.Definition(r.home.workflow)
+	} else {
+		def, err = r.s.DefinitionOf(ctx, r.home.session)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return def, CheckTrigger(r.s, def, r.home.session, r.req.trigger(workflow.Accepted{}))
+}
+
+// definition waits for the workflow that define selects, and returns it or the error of define.
+type definition func() (*workflow.Definition, error)
+
+// loadDefinition runs define in the background while capture scans the worktree, because reading the
+// journal of a long session takes as long as that scan. No ref and no content may be written before
+// the definition is there.
+func (r *request) loadDefinition(ctx context.Context) definition {
+	var def *workflow.Definition
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		def, err = r.define(ctx)
+		done <- err
+	}()
+	wait := sync.OnceValue(func() error { return <-done })
+	return func() (*workflow.Definition, error) {
+		err := wait()
+		return def, err
+	}
 }

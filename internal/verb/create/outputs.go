@@ -32,9 +32,9 @@ type KeptOutput struct {
 
 // keepOutputs writes the files of --output, and the outputs that the document contains, as blobs. It
 // returns them by name.
-func (c *request) keepOutputs(ctx context.Context, document workflow.Accepted) (map[string]KeptOutput, error) {
+func (r *request) keepOutputs(ctx context.Context, document workflow.Accepted) (map[string]KeptOutput, error) {
 	out := map[string]KeptOutput{}
-	for _, o := range c.req.Outputs {
+	for _, o := range r.req.Outputs {
 		data, source := o.Data, ""
 		var err error
 		if len(data) == 0 && o.File == "" {
@@ -42,18 +42,18 @@ func (c *request) keepOutputs(ctx context.Context, document workflow.Accepted) (
 			continue
 		}
 		if len(data) == 0 {
-			if data, source, err = readOutput(ctx, c.s, o); err != nil {
+			if data, source, err = readOutput(ctx, r.s, o); err != nil {
 				return nil, err
 			}
 		}
-		kept, err := KeepOutput(ctx, c.s, o.Name, source, data)
+		kept, err := KeepOutput(ctx, r.s, o.Name, source, data)
 		if err != nil {
 			return nil, err
 		}
 		kept.data = data
 		out[o.Name] = kept
 	}
-	return out, c.keepStated(ctx, document, out)
+	return out, keepStated(ctx, r.s, document, out)
 }
 
 // readOutput reads the file of an output. The source is what the record says of where it comes
@@ -132,7 +132,7 @@ func KeepOutput(ctx context.Context, s *checkpoint.Service, output, source strin
 
 // keepStated writes the outputs that the document contains, and adds them to out. An output given by
 // --output takes precedence. An empty one is ignored, so an older output of that name is carried over.
-func (c *request) keepStated(ctx context.Context, document workflow.Accepted, out map[string]KeptOutput) error {
+func keepStated(ctx context.Context, s *checkpoint.Service, document workflow.Accepted, out map[string]KeptOutput) error {
 	const mostStated = 100 // the most outputs that are taken from one document
 	for n, output := range SortedKeys(document.Outputs) {
 		content := OutputContent(document.Outputs[output])
@@ -140,10 +140,10 @@ func (c *request) keepStated(ctx context.Context, document workflow.Accepted, ou
 			continue
 		}
 		if n >= mostStated || !IsOutputName(output) {
-			c.s.Warn(fmt.Sprintf("output %q of the document is left out: a name is %s, and at most %d outputs are allowed", output, name.OutputRule, mostStated))
+			s.Warn(fmt.Sprintf("output %q of the document is left out: a name is %s, and at most %d outputs are allowed", output, name.OutputRule, mostStated))
 			continue
 		}
-		kept, err := KeepOutput(ctx, c.s, output, "", content)
+		kept, err := KeepOutput(ctx, s, output, "", content)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/storage/snapshot"
 )
 
 // openToOthers reports whether another account can enter a directory: it, and each directory above it, lets
@@ -28,22 +29,22 @@ func openToOthers(dir string) bool {
 // sayPrivate warns once in a worktree that a file which only its owner can read was captured into a
 // repository that others can read: git's objects have no permissions of their own, so the directory of
 // objects decides.
-func (c *captured) sayPrivate() {
-	if !openToOthers(filepath.Join(c.s.Repo.CommonDir, "objects")) {
+func sayPrivate(s *checkpoint.Service, got *snapshot.Capture) {
+	if !openToOthers(filepath.Join(s.Repo.CommonDir, "objects")) {
 		return
 	}
 	var said bool
-	for _, file := range c.capture.Untracked {
-		if perm, unusual := c.capture.Modes[file]; !unusual || perm&0o077 != 0 {
+	for _, file := range got.Untracked {
+		if perm, unusual := got.Modes[file]; !unusual || perm&0o077 != 0 {
 			continue
 		}
-		if _, err := c.s.Recall(checkpoint.PrivateFile, &said); err != nil || said {
+		if _, err := s.Recall(checkpoint.PrivateFile, &said); err != nil || said {
 			return
 		}
-		c.s.Warn(fmt.Sprintf("only you can read %q, but others can read this repository, and so the checkpoint with it; `chmod go-rwx %s` closes the repository, `git config --add checkpoint.exclude %s` leaves the file out",
-			strings.ReplaceAll(file, "\n", `\n`), name.Quoted(c.s.Repo.CommonDir), name.Quoted(file)))
-		if err := c.s.Remember(checkpoint.PrivateFile, true); err != nil {
-			c.s.Warn(err.Error())
+		s.Warn(fmt.Sprintf("only you can read %q, but others can read this repository, and so the checkpoint with it; `chmod go-rwx %s` closes the repository, `git config --add checkpoint.exclude %s` leaves the file out",
+			strings.ReplaceAll(file, "\n", `\n`), name.Quoted(s.Repo.CommonDir), name.Quoted(file)))
+		if err := s.Remember(checkpoint.PrivateFile, true); err != nil {
+			s.Warn(err.Error())
 		}
 		return
 	}

@@ -15,28 +15,29 @@ import (
 // prune removed them. It captures and writes everything again. If that gives the same commit and
 // all objects are there, the create has succeeded. Otherwise the checkpoint is removed again and
 // the create fails; Checkpoint then makes another try.
-func (c *draft) repair(ctx context.Context, err error) error {
+func (d *draft) repair(ctx context.Context, err error) error {
 	missing, is := errors.AsType[*store.MissingObjectsError](err)
 	if !is {
 		return err
 	}
-	again, captureErr := capture(ctx, c.s, c.session, c.req, snapshot.Rules{})
-	if c.landing != nil {
-		if _, err := c.s.Repo.Objects.Write(ctx, "commit", c.landing.raw); err != nil {
+	s := d.in.s
+	again, captureErr := d.in.take(ctx, snapshot.Rules{})
+	if k := d.got.landing; k != nil {
+		if _, err := s.Repo.Objects.Write(ctx, "commit", k.raw); err != nil {
 			return err
 		}
 	}
-	if captureErr == nil && again.Tree == c.capture.Tree {
+	if captureErr == nil && again.Tree == d.got.capture.Tree {
 		// The same content has the same ids, so writing again restores the missing objects.
-		if written, err := c.write(ctx); err == nil && written.Commit == c.written.Commit {
-			if still, err := c.s.Repo.Objects.Batch().Missing(ctx, missing.OIDs); err == nil && len(still) == 0 {
+		if written, err := d.write(ctx); err == nil && written.Commit == d.written.Commit {
+			if still, err := s.Repo.Objects.Batch().Missing(ctx, missing.OIDs); err == nil && len(still) == 0 {
 				return nil
 			}
 		}
 	}
 	// Not all objects came back. The journal names a checkpoint that cannot be read, so prune it.
-	if _, dropErr := retain.Drop(ctx, c.s, c.session, []name.ID{c.record.ID}, "objects disappeared while it was made", retain.PinnedGoes); dropErr != nil {
-		c.s.Warn(dropErr.Error())
+	if _, dropErr := retain.Drop(ctx, s, d.in.home.session, []name.ID{d.record.ID}, "objects disappeared while it was made", retain.PinnedGoes); dropErr != nil {
+		s.Warn(dropErr.Error())
 	} else {
 		missing.TakenBack = true
 	}

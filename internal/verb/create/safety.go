@@ -27,17 +27,17 @@ type SafetyRequest struct {
 // Safety makes the checkpoint that a rollback can be undone from, and returns its record. No rule
 // of a workflow can refuse it, and it gets no tag.
 func Safety(ctx context.Context, s *checkpoint.Service, req SafetyRequest) (*record.Record, error) {
-	// The capture exists already: a rollback needs it for its plan. So this skips look and goes
+	// The capture exists already: a rollback needs it for its plan. So this skips place and capture and goes
 	// straight to the transaction.
 	head, err := readHead(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	of := &request{
-		s: s, home: home{session: req.Session}, at: s.Now(), headCommit: head, safety: true, move: req,
+	in := &request{
+		s: s, home: home{session: req.Session}, at: s.Now(), head: head, safety: true, move: req,
 		req: Request{Trigger: workflow.TriggerSafety, NoTag: true, Message: req.Message},
 	}
-	got := &captured{defined: &defined{request: of, def: req.Definition}, capture: req.Capture}
+	got := &captured{in: in, def: req.Definition, capture: req.Capture}
 	if got.git, err = gitNow(ctx, s); err != nil {
 		return nil, err
 	}

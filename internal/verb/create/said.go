@@ -3,7 +3,6 @@ package create
 // This file adds a workflow's own words to what the program says about a create.
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -18,9 +17,9 @@ import (
 )
 
 // confirmation returns the workflow's own confirmation of the checkpoint, or "" if it has none.
-func (c *draft) confirmation() string {
-	said := about(c.s, c.def, c.session, c.record)
-	said["files"], said["commit"] = c.record.Files.Total(), c.written.Commit.Short()
+func (c *captured) confirmation(r *record.Record, commit name.OID) string {
+	said := about(c.in.s, c.def, r.Session, r)
+	said["files"], said["commit"] = r.Files.Total(), commit.Short()
 	if c.landing != nil { // people mean the commit on their branch
 		said["commit"] = c.landing.oid.Short()
 		return c.def.Message("created", said)
@@ -70,19 +69,10 @@ func about(s *checkpoint.Service, def *workflow.Definition, session name.Session
 	return said
 }
 
-// failed adds the workflow's own words about a failed create to the hints of the error. They say that the
-// workflow stops, so they are for a failure after which it does. The message
+// withWords adds the workflow's own words about a failed create to the hints of the error. The message
 // also contains the error itself; its line is left out, because the error is printed anyway. A NUL
-// marks that line. The last draft is nil if there was none.
-func (c *request) failed(ctx context.Context, definition definition, def *workflow.Definition, last *draft, err error) error {
-	if _, blocks := c.failedStep(ctx, definition, last); def.Blocks() && !blocks || !checkpoint.IsFailure(checkpoint.KindOf(err)) {
-		return err
-	}
-	var r *record.Record
-	if last != nil {
-		r = last.record
-	}
-	said := about(c.s, def, c.session, r)
+// marks that line.
+func withWords(err error, def *workflow.Definition, said map[string]any) error {
 	said["error"] = "\x00"
 	return checkpoint.WithHints(err, func(hints []string) []string {
 		for _, line := range checkpoint.OwnWords(def, "create_failed", said) {

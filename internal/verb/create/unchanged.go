@@ -13,23 +13,20 @@ import (
 )
 
 // refuseUnchanged returns an error of KindNothing if the request asks to skip a checkpoint that has
-// nothing new, and this one has nothing.
-func (c *draft) refuseUnchanged(ctx context.Context) error {
-	if !c.req.SkipUnchanged {
+// nothing new, and the draft has nothing.
+func (b base) refuseUnchanged(ctx context.Context, d *draft) error {
+	req := d.in.req
+	switch {
+	case !req.SkipUnchanged, req.Unless != "" && d.got.capture.Tree != req.Unless:
 		return nil
+	case req.Unless != "":
+		return &checkpoint.Error{Kind: checkpoint.KindNothing, Err: ErrFilesUnchanged}
 	}
-	if c.req.Unless != "" {
-		if c.capture.Tree == c.req.Unless {
-			return &checkpoint.Error{Kind: checkpoint.KindNothing, Err: ErrFilesUnchanged}
-		}
-		return nil
-	}
-	prev := c.prev
-	same, err := c.same(ctx)
+	same, err := b.same(ctx, d)
 	if err != nil || !same {
 		return err
 	}
-	return &checkpoint.Error{Kind: checkpoint.KindNothing, Err: &UnchangedError{c.session, prev.entry.Checkpoint, checkpoint.MentionOf(prev.record)}}
+	return &checkpoint.Error{Kind: checkpoint.KindNothing, Err: &UnchangedError{d.record.Session, b.entry.Checkpoint, checkpoint.MentionOf(b.record)}}
 }
 
 // ErrFilesUnchanged means that the worktree has the files of Request.Unless.
@@ -46,70 +43,56 @@ type UnchangedError struct {
 func (e *UnchangedError) Error() string { return "nothing has changed since " + e.Mention.String() }
 
 // same reports whether the new checkpoint equals the one before. Message, step and name do not count.
-func (c *draft) same(ctx context.Context) (bool, error) {
-	b := c.prev
+func (b base) same(ctx context.Context, d *draft) (bool, error) {
 	if b.record == nil {
 		return false, nil
 	}
-	before, now := b.record.Git, c.record.Git // a commit or a checkout is a change, too
-	same := b.tree == c.capture.Tree && before.Index == now.Index && before.Head == now.Head && before.Branch == now.Branch &&
-		c.sameState() && maps.EqualFunc(b.record.Outputs, c.record.Outputs, func(a, b record.Output) bool { return a.OID == b.OID }) &&
-		b.record.Status == c.record.Status && (c.req.Error == nil || sameError(b.record.Error, c.record.Error))
+	req, capture, made := d.in.req, d.got.capture, d.record
+	before, now := b.record.Git, made.Git // a commit or a checkout is a change, too
+	same := b.tree == capture.Tree && before.Index == now.Index && before.Head == now.Head && before.Branch == now.Branch &&
+		b.sameState(d) && maps.EqualFunc(b.record.Outputs, made.Outputs, func(a, b record.Output) bool { return a.OID == b.OID }) &&
+		b.record.Status == made.Status && (req.Error == nil || sameError(b.record.Error, made.Error))
 	if !same {
 		return false, nil
 	}
-	if same, err := c.sameDocument(ctx); err != nil || !same {
-		return false, err
+	// What the document has besides the state, such as a description, unless nothing is kept of one of them.
+	if was, _ := checkpoint.ImportedMember.Of(b.record.Extra); d.kept != nil && was.Files[KeptJSON] != "" {
+		kept, err := d.in.s.Store.Imported(ctx, b.commit, KeptJSON)
+		if err != nil || !maps.EqualFunc(d.got.def.Beside(kept), d.got.def.Beside(req.State), sameJSON) {
+			return false, err
+		}
 	}
-	return c.sameBytes(ctx)
-}
-
-// sameBytes compares what trees do not contain: the exact bytes of files that git's conversions
-// would not reproduce, and permission bits.
-func (c *draft) sameBytes(ctx context.Context) (bool, error) {
-	b := c.prev
+	// What trees do not contain: permission bits, and the exact bytes of files that git's conversions would not reproduce.
 	known, _ := record.ModesKnown.Of(b.record.Snapshot.Extra)
-	if known && !maps.Equal(b.record.Snapshot.Modes, c.record.Snapshot.Modes) {
+	if known && !maps.Equal(b.record.Snapshot.Modes, made.Snapshot.Modes) {
 		return false, nil
 	}
-	if len(b.record.Snapshot.Raw)+len(c.capture.Raw) == 0 {
+	if len(b.record.Snapshot.Raw)+len(capture.Raw) == 0 {
 		return true, nil
 	}
-	kept, err := c.s.Store.Raw(ctx, b.commit)
-	return maps.Equal(kept, c.capture.Raw), err
+	kept, err := d.in.s.Store.Raw(ctx, b.commit)
+	return maps.Equal(kept, capture.Raw), err
 }
 
-// sameDocument compares what the document has besides the state, such as a description, with the
-// kept document of the one before.
-func (c *draft) sameDocument(ctx context.Context) (bool, error) {
-	b := c.prev
-	was, _ := checkpoint.ImportedMember.Of(b.record.Extra)
-	if c.kept == nil || was.Files[KeptJSON] == "" {
-		return true, nil // nothing is kept of one of them
+// sameState compares what the user or the job said. Members that the workflow derives, such as an
+// elapsed time, are not changes.
+func (b base) sameState(d *draft) bool {
+	if !d.in.handed() {
+		// stated was edited from b's whole state, derived members included, so it is compared
+		// before the new ones are derived.
+		return sameJSON(b.record.State, d.stated)
 	}
-	before, err := c.s.Store.Imported(ctx, b.commit, KeptJSON)
-	same := func(a, b json.RawMessage) bool { return bytes.Equal(Compact(a), Compact(b)) }
-	return maps.EqualFunc(c.def.Beside(before), c.def.Beside(c.req.State), same), err
+	document := d.got.document.State
+	return sameJSON(d.got.def.Underived(b.record.State, document), d.got.def.Underived(d.record.State, document))
 }
 
 // sameError reports whether two errors of a job are equal. Absent and null are the same.
 func sameError(a, b json.RawMessage) bool {
 	none := func(e json.RawMessage) bool { return len(e) == 0 || string(e) == "null" }
-	return none(a) && none(b) || bytes.Equal(Compact(a), Compact(b))
+	return none(a) && none(b) || sameJSON(a, b)
 }
 
-// sameState compares what the user or the job said. Members that the workflow derives, such as an
-// elapsed time, are not changes.
-func (c *draft) sameState() bool {
-	b := c.prev
-	if !c.handed() {
-		// stated was edited from b's whole state, derived members included, so it is compared
-		// before the new ones are derived.
-		return bytes.Equal(Compact(b.record.State), Compact(c.stated))
-	}
-	before, now := c.def.Underived(b.record.State, c.document.State), c.def.Underived(c.record.State, c.document.State)
-	return bytes.Equal(Compact(before), Compact(now))
-}
+func sameJSON(a, b json.RawMessage) bool { return bytes.Equal(Compact(a), Compact(b)) }
 
 // Compact removes insignificant white space. Invalid JSON is returned as it is.
 func Compact(raw json.RawMessage) []byte {

@@ -15,33 +15,52 @@ import (
 	"git-checkpoint/internal/storage/snapshot"
 )
 
-// captureWatched captures the worktree while the guard scans new files for secrets; watch is nil if
-// that is off. Package snapshot stores no content of files until the definition is there: until then
-// the workflow or trigger may still refuse the create. It may have written the trees of what is
-// staged by then, which hold names only; no ref leads to them, and git collects them.
-func (c *request) captureWatched(ctx context.Context, definition definition) (got *snapshot.Capture, watch *clearance.Watch, err error) {
+// captureWatched captures the worktree while the guard scans new files for secrets, unless that is off. Package snapshot stores
+// no content of files until the definition is there: until then the workflow or trigger may still refuse the create. It may
+// have written the trees of what is staged by then, which hold names only; no ref leads to them, and git collects them.
+func (c *captured) captureWatched(ctx context.Context, definition definition) (err error) {
+	in := c.in
 	rules := snapshot.Rules{Ready: func() error {
 		_, err := definition()
 		return err
 	}}
-	if c.req.Trigger == journal.TriggerBefore { // an agent waits for it
-		if rules.MaxUnread, err = c.s.Settings.Size("checkpoint.hookFileSize", checkpoint.DefaultHookFileSize); err != nil {
-			return nil, nil, err
+	if in.req.Trigger == journal.TriggerBefore { // an agent waits for it
+		if rules.MaxUnread, err = in.s.Settings.Size("checkpoint.hookFileSize", checkpoint.DefaultHookFileSize); err != nil {
+			return err
 		}
 	}
-	if !c.req.DryRun {
-		if watch, err = clearance.WatchSave(ctx, c.s); err != nil {
-			return nil, nil, err
+	var watch *clearance.Watch
+	if !in.req.DryRun {
+		if watch, err = clearance.WatchSave(ctx, in.s); err != nil {
+			return err
 		}
 	}
 	if watch != nil {
 		rules.Look = watch.Look
 	}
-	if got, err = capture(ctx, c.s, c.session, c.req, rules); err != nil || watch == nil {
-		return got, watch, err
+	got, err := in.take(ctx, rules)
+	if err == nil && watch != nil {
+		err = watch.Judge(ctx) // it refuses the create or warns, depending on what was found and on the configuration
 	}
-	// Judge refuses the create or warns, depending on what was found and on the configuration.
-	return got, watch, watch.Judge(ctx)
+	if err == nil {
+		c.capture, c.watch = got, watch
+	}
+	return err
+}
+
+// take captures the worktree by the rules of the request and the configured ones.
+func (r *request) take(ctx context.Context, rules snapshot.Rules) (got *snapshot.Capture, err error) {
+	s, session := r.s, r.home.session
+	rules.IncludeIgnored, rules.Exclude, rules.LeaveUnignored = r.req.IncludeIgnored, r.req.Exclude, r.req.Automatic
+	WatchIgnored(ctx, s, session, &rules)
+	if !r.req.Large {
+		rules.MaxNewFiles = checkpoint.DefaultMaxNewFiles
+		if rules.MaxNewSize, err = s.Settings.Size("checkpoint.maxNew", checkpoint.DefaultMaxNewSize); err != nil {
+			return nil, err
+		}
+		rules.Known = func() name.OID { return CurrentTree(ctx, s, session) }
+	}
+	return Take(ctx, s, rules)
 }
 
 // Take captures the worktree by rules and the configured ones about what is left out. Each capture
