@@ -6,6 +6,7 @@ package hook
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,8 +37,12 @@ func (h *handler) worker() string { return agent.HashedID(h.agent, h.c.ID) }
 // begin reads what is remembered of the worktree, and counts the event.
 func (h *handler) begin() *author.Worker {
 	h.work = author.Load(h.s.Repo.GitDir)
-	for _, file := range h.files(missedFile("*")) {
-		worker := strings.TrimPrefix(filepath.Base(file), missedFile(""))
+	for _, file := range h.files(missed + "*") {
+		note, err := os.ReadFile(file)
+		if err != nil || snapshot.ProcessRuns(string(note)) {
+			continue
+		}
+		worker, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(file), missed), "-")
 		if by := h.work.Workers[worker]; by != nil {
 			h.work.Begin(worker, *by)
 			h.work.Open(author.Window{Worker: worker, Call: author.Missed})
@@ -47,9 +52,9 @@ func (h *handler) begin() *author.Worker {
 	return h.work.Begin(h.worker(), author.Worker{Session: h.c.Session, Agent: h.agent, At: h.now(), Rewinds: h.def.Chat.Rewinds})
 }
 
-// missedFile is the name of the note that a hook makes, without the lock, if it had no time to look
-// before a tool.
-func missedFile(worker string) string { return "missed-" + worker }
+// missed begins the name of the note that a hook before a tool makes, without the lock, and removes once the tool's window is
+// saved. Its process may be killed: what is left of one that is gone stands for a tool that nobody saw begin.
+const missed = "missed-"
 
 // looking names the capture that the event makes.
 func (h *handler) looking(ctx context.Context) author.Look {
@@ -62,21 +67,21 @@ func (h *handler) looking(ctx context.Context) author.Look {
 func (h *handler) foreseeing(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, longestBeforeWait)
 	defer cancel()
+	note := h.miss()
 	release, err := h.lock(waiting)
 	if err != nil {
-		h.miss()
 		return err
 	}
 	defer release()
 	h.c = h.open(h.e)
 	known := h.c.Session
 	if h.c.Session, err = h.session(ctx); errors.Is(err, errOff) {
+		os.Remove(note) //nolint:errcheck // it is about nothing then
 		return nil
 	} else if err != nil {
-		h.miss()
 		return errors.Join(err, h.judge(err, agent.Answer{}))
 	}
-	err = h.beforeTool(ctx)
+	err = h.beforeTool(ctx, note)
 	if h.c.Session != known {
 		err = errors.Join(err, h.saveConversation(h.c))
 	}
@@ -139,7 +144,7 @@ func (h *handler) tooLarge() bool {
 
 // beforeTool keeps what is there the moment before a tool works, if the session's current checkpoint
 // does not have it, and notes that the tool begins.
-func (h *handler) beforeTool(ctx context.Context) error {
+func (h *handler) beforeTool(ctx context.Context, note string) error {
 	by := h.begin()
 	by.Busy = true
 	h.work.See(h.worker())
@@ -157,7 +162,11 @@ func (h *handler) beforeTool(ctx context.Context) error {
 	}
 	window.Edits = h.edits(ctx, author.BeforeTool)
 	h.work.Open(window)
-	return errors.Join(err, h.work.Save(h.s.Repo.GitDir))
+	if failed := h.work.Save(h.s.Repo.GitDir); failed != nil {
+		return errors.Join(err, failed)
+	}
+	os.Remove(note) //nolint:errcheck // then the window is opened twice
+	return err
 }
 
 // edits returns what the tool is going to make of the files that it names, from what they are in the
@@ -316,13 +325,11 @@ func (h *handler) endedTurn() {
 	h.work.Workers[h.worker()].Busy = false
 }
 
-// miss notes that the hook before a tool had no time.
-func (h *handler) miss() {
-	if h.c == nil {
-		h.c = h.open(h.e)
-	}
-	file := filepath.Join(h.dir, missedFile(h.worker()))
-	if f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
-		f.Close() //nolint:errcheck // nothing was written
-	}
+// miss notes that a tool begins before which nobody has looked yet, and returns the name of the note.
+func (h *handler) miss() string {
+	h.c = h.open(h.e)
+	file := filepath.Join(h.dir, fmt.Sprintf("%s%s-%d", missed, h.worker(), os.Getpid()))
+	os.MkdirAll(h.dir, 0o777)                                 //nolint:errcheck // the next line fails, too
+	os.WriteFile(file, []byte(snapshot.ProcessNote()), 0o600) //nolint:errcheck // then the lock cannot be taken either
+	return file
 }
