@@ -56,6 +56,7 @@ type handler struct {
 
 	health connect.Health // what fails of the agent's hooks in the worktree
 	work   *author.Work   // what is remembered of all agents in the worktree
+	notes  []string       // of tools that nobody saw begin, which work has
 	moment author.Moment  // of the next capture
 	saw    bool           // the session's current checkpoint has the files as they are
 
@@ -129,7 +130,7 @@ func (h *handler) remembering(ctx context.Context) (agent.Answer, error) {
 	h.begin()
 	h.heard()
 	answer, err := h.do(ctx)
-	return h.ended(answer, errors.Join(err, h.work.Save(h.s.Repo.GitDir)))
+	return h.ended(answer, errors.Join(err, h.saveWork()))
 }
 
 // leftOutWords says what the checkpoints do not contain.

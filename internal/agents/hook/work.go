@@ -47,7 +47,7 @@ func (h *handler) begin() *author.Worker {
 			h.work.Begin(worker, *by)
 			h.work.Open(author.Window{Worker: worker, Call: author.Missed})
 		}
-		os.Remove(file) //nolint:errcheck // the window is opened again by the next hook, which does no harm
+		h.notes = append(h.notes, file)
 	}
 	return h.work.Begin(h.worker(), author.Worker{Session: h.c.Session, Agent: h.agent, At: h.now(), Rewinds: h.def.Chat.Rewinds})
 }
@@ -162,11 +162,19 @@ func (h *handler) beforeTool(ctx context.Context, note string) error {
 	}
 	window.Edits = h.edits(ctx, author.BeforeTool)
 	h.work.Open(window)
-	if failed := h.work.Save(h.s.Repo.GitDir); failed != nil {
-		return errors.Join(err, failed)
+	h.notes = append(h.notes, note)
+	return errors.Join(err, h.saveWork())
+}
+
+// saveWork saves what is remembered of the worktree, and then removes the notes that it has.
+func (h *handler) saveWork() error {
+	if err := h.work.Save(h.s.Repo.GitDir); err != nil {
+		return err
 	}
-	os.Remove(note) //nolint:errcheck // then the window is opened twice
-	return err
+	for _, note := range h.notes {
+		os.Remove(note) //nolint:errcheck // the window is opened again by the next hook, which does no harm
+	}
+	return nil
 }
 
 // edits returns what the tool is going to make of the files that it names, from what they are in the
