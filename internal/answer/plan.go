@@ -211,24 +211,19 @@ func (p *page) plannedFiles(r *rollback.Answer) {
 	// The safety checkpoint will capture unsaved files as well, but the user may not expect that
 	// they change.
 	unsaved := gather.SetOf(r.Plan.Unsaved)
-	var saved, replaced []checkpoint.Path
-	for _, path := range r.Plan.Write {
-		if unsaved[path] {
-			replaced = append(replaced, path)
-		} else {
-			saved = append(saved, path)
-		}
-	}
+	replaced := gather.Those(r.Plan.Write, func(path checkpoint.Path) bool { return unsaved[path] })
+	saved := gather.Those(r.Plan.Write, func(path checkpoint.Path) bool { return !unsaved[path] })
 	var rows [][]render.Cell
 	add := func(role render.Role, verb string, paths []checkpoint.Path, most int) {
 		if p.whole() || len(paths) <= most {
 			for _, path := range paths {
 				row := []render.Cell{cell(role, verb), cell(role, string(path))}
 				n, counted := r.Lines[path]
-				if about := linesOf(n, counted && !slices.Contains(r.Plan.Delete, path)); unsaved[path] { // of a deleted file all lines go
+				about := linesOf(n, counted && !slices.Contains(r.Plan.Delete, path)) // of a deleted file all lines go
+				if unsaved[path] {
 					about = spaced(slices.Concat(about, cell(render.Warning, notSaved)))
-					row = append(row, about)
-				} else if about != nil {
+				}
+				if about != nil {
 					row = append(row, about)
 				}
 				rows = append(rows, row)

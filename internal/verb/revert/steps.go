@@ -411,17 +411,22 @@ func nameOf(who author.Who) string {
 func (r *reverting) takes(who author.Who, f *checkpoint.Found, agent, whole bool) bool {
 	switch by := r.req.By; {
 	case r.isWithin(f):
-		return who.Session == f.Session && (who.By == author.Agent || who.By == author.During && !who.Shared)
+		return who.Session == f.Session && ofAgent(who)
 	case who.BroughtBack: // only whoever asks for it takes that away again
 		return by == "" && whole && r.asked[f.Entry.Checkpoint]
 	case by == "":
-		return who.By == author.Agent || who.By == author.During && !who.Shared || whole || !agent && who.By == author.Outside
+		return ofAgent(who) || whole || !agent && who.By == author.Outside
 	case by == Outside:
 		return who.By == author.Outside || whole
 	case by == Unknown:
 		return who.Shared || who.By == author.Unknown && who.Session == "" && !whole
 	}
 	return !who.Shared && r.names(who) || whole && string(f.Session) == r.req.By
+}
+
+// ofAgent reports whether an agent made it, itself or by a command.
+func ofAgent(who author.Who) bool {
+	return who.By == author.Agent || who.By == author.During && !who.Shared
 }
 
 // names reports whether --by gives the session of somebody, or the agent.

@@ -146,7 +146,12 @@ func (r *fileMoves) divide(ctx context.Context) (transactions []int, err error) 
 // isAlone reports whether a level is undone by itself: a restore is, because only its own safety
 // checkpoint has its paths as they were, and so is a level that moves a branch that HEAD is not on.
 func (r *fileMoves) isAlone(ctx context.Context, l journal.Level) bool {
-	return l.Head.Stays() && !isGone(r.lists.entry(l.Head.Safety)) || r.movesAside(ctx, l)
+	e := r.lists.entry(l.Head.Safety)
+	if l.Head.Stays() || l.Head.Branch == "" || isGone(e) {
+		return l.Head.Stays() && !isGone(e)
+	}
+	rec, err := r.s.ReadRecord(ctx, e)
+	return err == nil && asideOf(rec).Name != ""
 }
 
 // goTogether reports whether a level can be in the same transaction as the level first.

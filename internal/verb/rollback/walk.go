@@ -296,16 +296,6 @@ func (w *undoLists) withoutSafety(ctx context.Context, s *checkpoint.Service, d 
 	return e
 }
 
-// movesAside reports whether undoing the level moves a branch that HEAD is not on.
-func (r *target) movesAside(ctx context.Context, l journal.Level) bool {
-	e := r.lists.entry(l.Head.Safety)
-	if l.Head.Branch == "" || isGone(e) {
-		return false
-	}
-	rec, err := r.s.ReadRecord(ctx, e)
-	return err == nil && asideOf(rec).Name != ""
-}
-
 // sameOperation reports whether the rollbacks to be undone were made during the same operation of
 // git, such as a merge, that is in progress now. Then they restored files only, and so may their
 // undo. Any other undo has to wait until the operation is over.
