@@ -66,18 +66,18 @@ func EachEntry(data []byte, hashLen int, each func(mode Mode, entry, id []byte))
 		space := bytes.IndexByte(data, ' ')
 		// Each entry is "<octal mode> <name>\0<binary id>".
 		if space < 1 || space > 7 {
-			return fmt.Errorf("damaged tree: no mode after %d entries", n)
+			return fmt.Errorf("%w: tree without a mode after %d entries", ErrUnreadable, n)
 		}
 		var mode Mode
 		for _, c := range data[:space] {
 			if c < '0' || c > '7' {
-				return fmt.Errorf("damaged tree: mode %q", data[:space])
+				return fmt.Errorf("%w: tree with the mode %q", ErrUnreadable, data[:space])
 			}
 			mode = mode<<3 | Mode(c-'0')
 		}
 		end := bytes.IndexByte(data[space:], 0)
 		if end < 2 || len(data) < space+end+1+hashLen {
-			return fmt.Errorf("damaged tree: cut off after %d entries", n)
+			return fmt.Errorf("%w: tree cut off after %d entries", ErrUnreadable, n)
 		}
 		end += space
 		each(mode, data[space+1:end], data[end+1:end+1+hashLen])

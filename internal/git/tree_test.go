@@ -1,6 +1,7 @@
 package git
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -218,6 +219,9 @@ func FuzzParseTree(f *testing.F) {
 	f.Add([]byte("100644 a\x0012345678901234567890"), false)
 	f.Add([]byte("40000 a\x0012345678901234567890123456789012"), true)
 	f.Add([]byte("7777777 \x00"), false)
+	f.Add([]byte("100 644 a"), false)
+	f.Add([]byte("x"), false)
+	f.Add([]byte("8 a"), false)
 	f.Fuzz(func(t *testing.T, data []byte, long bool) {
 		hashLen := 20
 		if long {
@@ -225,6 +229,9 @@ func FuzzParseTree(f *testing.F) {
 		}
 		entries, err := ParseTree(data, hashLen)
 		if err != nil {
+			if !errors.Is(err, ErrUnreadable) {
+				t.Errorf("callers do not know that the tree is damaged: %v", err)
+			}
 			return
 		}
 		for _, e := range entries {
