@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -127,7 +128,7 @@ func literalBools() []string {
 		"core/workflow.compile",
 		"core/workflow.nodes",
 		"core/workflow.parse",
-		"storage/lfs.Below",
+		"storage/lfs.PointersBelow",
 		"storage/remote.leave",
 		"storage/remote.search",
 		"git.RefusedName",
@@ -176,6 +177,26 @@ func TestBorrowedReceivers(t *testing.T) {
 // them. Types and numbers only get smaller.
 func borrowed() []string {
 	return []string{"answer.page 1", "core/checkpoint.Service 35", "format/journal.Log 9", "ui/cli.App 15"}
+}
+
+// A function is called by a verb or by what it returns. A preposition or an adverb is neither, but where it reads
+// as in package time or for an item of a list.
+func TestFunctionNames(t *testing.T) {
+	words := strings.Fields("about above after against again ahead along already apart around as aside at away back before behind below beside " +
+		"between beyond by early else elsewhere for from here in into late later meanwhile near now of off on once only out over past per " +
+		"since soon still then there through to together too under until up upon via with within without")
+	var found []string
+	for room, in := range parsedSource(t) {
+		for _, file := range in {
+			for _, d := range file.Decls {
+				if f, is := d.(*ast.FuncDecl); is && slices.Contains(words, strings.ToLower(f.Name.Name)) {
+					found = append(found, room+"."+f.Name.Name)
+				}
+			}
+		}
+	}
+	listed := []string{"format/journal.At", "format/journal.at", "format/provenance.At", "format/record.Of", "format/record.Since", "storage/proof.At", "verb/why.at"}
+	compareLists(t, "its name is a preposition or an adverb", found, listed)
 }
 
 // compareLists reports what is found and not listed, and what is listed and not there any more.

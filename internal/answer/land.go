@@ -80,7 +80,7 @@ func leaves(r *land.Answer) string {
 	if len(r.LeftOut) == 0 {
 		return ""
 	}
-	return "leaves " + strings.Join(gather.List(r.LeftOut, checkpoint.Head.About), ", ") + " out"
+	return "leaves " + strings.Join(gather.List(r.LeftOut, checkpoint.Head.Description), ", ") + " out"
 }
 
 // unlanded names the steps that make no commit, and tells why. It is empty if there are none.

@@ -71,9 +71,9 @@ func (p *page) nextUndoRedo(r *rollback.Answer) {
 	}
 }
 
-// meanwhile warns about events of other worktrees since then, which an undo may affect. It comes
+// warnMeanwhile warns about events of other worktrees since then, which an undo may affect. It comes
 // first in a plan.
-func (p *page) meanwhile(events []rollback.Meanwhile) {
+func (p *page) warnMeanwhile(events []rollback.Meanwhile) {
 	p.section("Since then, in other worktrees", []render.Column{{}, {}, {Min: 20}}, gather.List(events, func(m rollback.Meanwhile) []render.Cell {
 		return []render.Cell{cell(render.Warning, "worktree "+m.Worktree), say(p.view.Time(m.Time.Time)), say(cmp.Or(when(p.view.Verbose, m.What), m.Said))}
 	}))

@@ -57,7 +57,7 @@ func (a Listed) text(p *page) {
 		if none && len(a.Others) == 0 {
 			p.line(plain("No checkpoints yet: git checkpoint save"))
 		}
-		p.beside(a.Others, a.MayFetch)
+		p.nameOthers(a.Others, a.MayFetch)
 		if a.Gone != "" {
 			p.line(dim(a.Gone))
 		}

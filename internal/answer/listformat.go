@@ -79,7 +79,7 @@ func expand(found string, item inspect.Item, v render.View) (value string, known
 	}
 	message := cmp.Or(item.Row.Message, item.Message)
 	subject, body, _ := strings.Cut(message, "\n")
-	moment, age, author := render.UTC(item.CreatedAt.Time), v.Age(item.CreatedAt.Time), by(item).Text()
+	moment, age, author := render.UTC(item.CreatedAt.Time), v.Age(item.CreatedAt.Time), makerCell(item).Text()
 	seconds := strconv.FormatInt(item.CreatedAt.Unix(), 10)
 	value, known = map[string]string{
 		"%h": item.Commit.Short(), "%H": string(item.Commit),

@@ -71,7 +71,7 @@ func optionalColumns() []optionalColumn {
 		{render.Column{Title: "Tokens", Align: render.Right}, func(i inspect.Item) render.Cell { return say(tokensOf(i.Usage)) }, nil},
 		{render.Column{Title: "Price", Align: render.Right}, func(i inspect.Item) render.Cell { return say(priceOf(i.Usage)) }, nil},
 		{render.Column{Title: "Message", Min: roomForMessage}, words, nil},
-		{render.Column{Title: "By"}, by, asItIs},
+		{render.Column{Title: "By"}, makerCell, asItIs},
 		{render.Column{Title: "Status"}, func(i inspect.Item) render.Cell {
 			return say(when(i.Status != checkpoint.StatusOpen, i.Status))
 		}, asItIs},
@@ -80,8 +80,8 @@ func optionalColumns() []optionalColumn {
 	}
 }
 
-// by returns who made a checkpoint, or by which trigger, unless it was made by hand.
-func by(i inspect.Item) render.Cell {
+// makerCell returns who made a checkpoint, or by which trigger, unless it was made by hand.
+func makerCell(i inspect.Item) render.Cell {
 	return say(cmp.Or(i.Row.By, when(i.Trigger != workflow.TriggerManual, i.Trigger)))
 }
 

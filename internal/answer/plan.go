@@ -35,7 +35,7 @@ func (a Planned) Unconfirmed() Answer {
 func (a Planned) text(p *page) {
 	p.names = a.Files
 	r := a.Plan
-	p.meanwhile(r.Meanwhile)
+	p.warnMeanwhile(r.Meanwhile)
 	if r.Empty {
 		at := reached(r).String()
 		if r.FilesFrom != nil {

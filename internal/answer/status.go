@@ -41,8 +41,8 @@ func (a Brief) text(p *page) {
 
 // text writes the state of the job in this worktree, and what to do next.
 func (a Stands) text(p *page) {
-	a.here(p)
-	p.beside(a.Status.Others, a.Status.MayFetch)
+	a.writeStatus(p)
+	p.nameOthers(a.Status.Others, a.Status.MayFetch)
 }
 
 // Overview is the answer of the bare command: status, then the commands that fit now.
@@ -52,7 +52,7 @@ type Overview struct {
 }
 
 func (a Overview) text(p *page) {
-	Stands{Status: a.Status}.here(p)
+	Stands{Status: a.Status}.writeStatus(p)
 	fit := fitting(a.Status)
 	width := 0
 	for i, f := range fit {
@@ -63,12 +63,12 @@ func (a Overview) text(p *page) {
 	for _, f := range fit {
 		p.line(render.Span{Role: render.ID, Text: fmt.Sprintf("  %-*s", width, f.command)}, plain("  "+f.does))
 	}
-	p.beside(a.Others, a.Status.MayFetch)
+	p.nameOthers(a.Others, a.Status.MayFetch)
 }
 
-// beside names other sessions and how to get there, and how those of a remote come here. Where the line is too
+// nameOthers names other sessions and how to get there, and how those of a remote come here. Where the line is too
 // long for the terminal, fewer are named, and the command has a line of its own.
-func (p *page) beside(others []checkpoint.OtherSession, fetch string) {
+func (p *page) nameOthers(others []checkpoint.OtherSession, fetch string) {
 	const titleLength = 30 // bounds the title of another session
 	if len(others) > 0 {
 		there := "git checkpoint session switch " + when(len(others) == 1, string(others[0].Session)) + when(len(others) > 1, "NAME")
@@ -105,16 +105,16 @@ func (p *page) besideLine(some []checkpoint.OtherSession, all, title int) string
 	return render.Count(all, "more session", "more sessions") + ": " + strings.Join(named, ", ") + when(rest > 0, fmt.Sprintf(" and %d more", rest))
 }
 
-// elsewhere names the heads of other lines: at most three, and a count.
-func (p *page) elsewhere(heads []checkpoint.Head) render.Cell {
+// nameHeads names the heads of other lines: at most three, and a count.
+func (p *page) nameHeads(heads []checkpoint.Head) render.Cell {
 	others := slices.DeleteFunc(slices.Clone(heads), func(h checkpoint.Head) bool { return h.Here })
-	named := gather.List(others[:min(len(others), 3)], checkpoint.Head.About)
+	named := gather.List(others[:min(len(others), 3)], checkpoint.Head.Description)
 	rest := len(others) - len(named)
 	return say(strings.Join(named, ", ") + when(rest > 0, fmt.Sprintf(" and %d more", rest)))
 }
 
-// here writes the answer of status without the last lines.
-func (a Stands) here(p *page) {
+// writeStatus writes the answer of status without the last lines.
+func (a Stands) writeStatus(p *page) {
 	const statusFiles = 5 // how many files a person sees in the answer of status, so that it fits on a small screen
 	p.names = a.Files
 	s := a.Status
@@ -134,7 +134,7 @@ func (a Stands) here(p *page) {
 		field{"Session", say(sessionLine(string(s.Session), s.Workflow, s.Status, s.Stays))},
 		field{"Topic", say(s.Topic)},
 		field{when(s.Nowhere, "Newest") + when(!s.Nowhere, "Current"), p.current(s)},
-		field{"Elsewhere", p.elsewhere(s.Heads)},
+		field{"Elsewhere", p.nameHeads(s.Heads)},
 		field{"Last", say(timeOf(s.LastCheckpointAt, p.view))},
 		field{"Checkpoints", say(strconv.Itoa(s.CheckpointCount) + when(s.Discarded > 0, fmt.Sprintf(", %d "+when(p.view.Layout == render.Aligned, "left behind")+when(p.view.Layout != render.Aligned, "discarded"), s.Discarded)))},
 		field{"Branch", say(branchName(s.Branch))},

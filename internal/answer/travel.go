@@ -93,7 +93,7 @@ func (a Travelled) moved() (said []string) {
 		if key.verb != "push" {
 			did, from = "Fetched ", " from "
 		}
-		said = append(said, did+of[key].String()+" of "+string(key.session)+from+key.remote+a.Trip.At(key.remote))
+		said = append(said, did+of[key].String()+" of "+string(key.session)+from+key.remote+a.Trip.Address(key.remote))
 	}
 	return said
 }

@@ -21,7 +21,7 @@ type Reasons []why.Line
 // text writes what is behind each line. Lines in a row with the same answer stand together.
 func (a Reasons) text(p *page) {
 	for i, l := range a {
-		said := p.behind(l)
+		said := p.linesBehind(l)
 		p.line(render.Span{Role: render.ID, Text: fmt.Sprintf("%s:%d", l.Path, l.Line)}, plain("  "+l.Text))
 		if i+1 < len(a) && a[i+1].Line == l.Line+1 && same(l, a[i+1]) {
 			continue
@@ -48,8 +48,8 @@ func same(a, b why.Line) bool {
 	return true
 }
 
-// behind returns the lines that say what is behind a line.
-func (p *page) behind(l why.Line) (out [][]render.Span) {
+// linesBehind returns the lines that say what is behind a line.
+func (p *page) linesBehind(l why.Line) (out [][]render.Span) {
 	line := func(text string) { out = append(out, []render.Span{plain("  " + text)}) }
 	came := ""
 	if l.Commit != "" {

@@ -36,10 +36,10 @@ func (c *Commits) count(ctx context.Context, args ...string) (int, error) {
 	return strconv.Atoi(out)
 }
 
-// Below turns a path that the user typed, absolute or relative to the working directory, into one
+// RelativePath turns a path that the user typed, absolute or relative to the working directory, into one
 // relative to the top of the worktree, with slashes. "." is the top itself. It returns an error for
 // a path outside the worktree.
-func (l *Location) Below(p string) (string, error) {
+func (l *Location) RelativePath(p string) (string, error) {
 	full := p
 	if !filepath.IsAbs(p) {
 		full = filepath.Join(l.WorkTree, filepath.FromSlash(l.Prefix), p)

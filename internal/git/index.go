@@ -258,7 +258,7 @@ func (ix *Index) each(fn func(*IndexEntry, span) error) error {
 			}
 			path = append(path[:len(path)-h.strip], ix.data[h.path:h.pathEnd]...)
 		}
-		e = ix.entry(h, texts.of(path))
+		e = ix.entry(h, texts.intern(path))
 		if err := fn(&e, h); err != nil {
 			return err
 		}
@@ -270,8 +270,8 @@ func (ix *Index) each(fn func(*IndexEntry, span) error) error {
 // path of an index takes as long as reading it.
 type stringArena struct{ strings.Builder }
 
-// of returns b as a string.
-func (t *stringArena) of(b []byte) string {
+// intern returns b as a string.
+func (t *stringArena) intern(b []byte) string {
 	const room = 64 << 10
 	if t.Cap()-t.Len() < len(b) {
 		t.Builder = strings.Builder{}

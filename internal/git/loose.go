@@ -115,7 +115,7 @@ func (d *looseDir) write(oid name.OID, typ string, data []byte) (err error) {
 // writeOnce is one attempt of write. It fails with fs.ErrNotExist when a gc removed something under
 // it. A large object (over maxHere) that exists is not read again to check it.
 func (d *looseDir) writeOnce(oid name.OID, typ string, data []byte) error {
-	if there, err := d.there(oid, len(data)); there || err != nil {
+	if there, err := d.hasFresh(oid, len(data)); there || err != nil {
 		return err
 	}
 	path := d.path(oid)
@@ -146,9 +146,9 @@ func (d *looseDir) writeOnce(oid name.OID, typ string, data []byte) error {
 	return nil
 }
 
-// there reports whether the repository has an object of n bytes, which is then freshened.
+// hasFresh reports whether the repository has an object of n bytes, which is then freshened.
 // One that is damaged does not count.
-func (d *looseDir) there(oid name.OID, n int) (bool, error) {
+func (d *looseDir) hasFresh(oid name.OID, n int) (bool, error) {
 	if d.objects.packed(oid, n) {
 		return true, nil
 	}

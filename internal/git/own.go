@@ -29,7 +29,7 @@ func (l *Location) OwnDirs() *OwnDirs {
 			continue
 		}
 		own.dirs = append(own.dirs, info)
-		if rel, below := l.below(dir); below {
+		if rel, below := l.relativeTo(dir); below {
 			own.Inside = append(own.Inside, rel)
 		}
 	}
@@ -41,8 +41,8 @@ func (o *OwnDirs) Has(info os.FileInfo) bool {
 	return o != nil && info != nil && slices.ContainsFunc(o.dirs, func(dir os.FileInfo) bool { return os.SameFile(dir, info) })
 }
 
-// At is Has for what is at a path. Links are not followed.
-func (o *OwnDirs) At(path string) bool {
+// HasAt is Has for what is at a path. Links are not followed.
+func (o *OwnDirs) HasAt(path string) bool {
 	if o == nil {
 		return false
 	}
@@ -50,9 +50,9 @@ func (o *OwnDirs) At(path string) bool {
 	return err == nil && o.Has(info)
 }
 
-// below returns the path of dir relative to the top of the worktree, "." for the top itself, and
+// relativeTo returns the path of dir relative to the top of the worktree, "." for the top itself, and
 // false if dir is elsewhere.
-func (l *Location) below(dir string) (rel string, is bool) {
+func (l *Location) relativeTo(dir string) (rel string, is bool) {
 	top, err := os.Stat(l.WorkTree)
 	if err != nil {
 		return "", false

@@ -216,8 +216,8 @@ func (t *Trees) Diff(ctx context.Context, a, b name.OID) ([]Change, error) {
 	return out, nil
 }
 
-// Beyond returns tree and the trees below it that base does not have at the same path.
-func (t *Trees) Beyond(ctx context.Context, base, tree name.OID) ([]name.OID, error) {
+// ListNew returns tree and the trees below it that base does not have at the same path.
+func (t *Trees) ListNew(ctx context.Context, base, tree name.OID) ([]name.OID, error) {
 	var out []name.OID
 	err := t.walkPairs(ctx, base, tree, func(p treePair, _ []Change) int {
 		if p.b != "" {
@@ -315,7 +315,7 @@ func compare(p treePair, a, b []Entry) (changed []Change, deeper []treePair) {
 		if e[0].same(e[1]) {
 			continue
 		}
-		full := below(p.dir, cmp.Or(e[0].Name, e[1].Name))
+		full := joinRaw(p.dir, cmp.Or(e[0].Name, e[1].Name))
 		sub, c := treePair{dir: full}, Change{Path: full}
 		sub.a, c.Old = e[0].split()
 		sub.b, c.New = e[1].split()
@@ -329,9 +329,9 @@ func compare(p treePair, a, b []Entry) (changed []Change, deeper []treePair) {
 	return changed, deeper
 }
 
-// below joins a directory and a name without cleaning the result: a name like ".." in a hostile
+// joinRaw joins a directory and a name without cleaning the result: a name like ".." in a hostile
 // tree must not turn it into another path.
-func below(dir, part string) string {
+func joinRaw(dir, part string) string {
 	if dir == "" {
 		return part
 	}

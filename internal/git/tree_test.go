@@ -115,7 +115,7 @@ func TestDiffTreesAgainstGit(t *testing.T) {
 			}
 			return fmt.Sprintf("%06o", e.Mode), e.OID
 		}
-		beyond, err := r.Trees.Beyond(ctx(t), a, b)
+		beyond, err := r.Trees.ListNew(ctx(t), a, b)
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -136,7 +136,7 @@ git worktree add --detach ../%[3]s %[2]s      puts all of them beside this workt
 // list lists the steps of this conversation, after those of the conversation before it: an agent
 // that forgets a conversation goes on in another session.
 func (t *Talk) list(ctx context.Context, c command) (string, error) {
-	before := t.before(ctx)
+	before := t.previousSession(ctx)
 	if before == "" {
 		return t.run(ctx, c.args(), c.form)
 	}
@@ -149,9 +149,9 @@ func (t *Talk) list(ctx context.Context, c command) (string, error) {
 	return older + "\n\n" + text, err
 }
 
-// before returns the session of the last conversation with an agent in this worktree before this one,
+// previousSession returns the session of the last conversation with an agent in this worktree before this one,
 // or "".
-func (t *Talk) before(ctx context.Context) (before name.Session) {
+func (t *Talk) previousSession(ctx context.Context) (before name.Session) {
 	now, err := checkpoint.ChosenState(ctx, t.Service, string(t.Session))
 	if err != nil || now.Workflow != workflow.AgentName {
 		return ""

@@ -57,7 +57,7 @@ type handler struct {
 	health connect.Health // what fails of the agent's hooks in the worktree
 	work   *author.Work   // what is remembered of all agents in the worktree
 	notes  []string       // of tools that nobody saw begin, which work has
-	moment author.Moment  // of the next capture
+	cause  author.Cause   // of the next capture
 	saw    bool           // the session's current checkpoint has the files as they are
 
 	// For the last draft of a checkpoint: what changed since the one before, and who made it.
@@ -97,7 +97,7 @@ func (h *handler) isCommand() bool { return h.e.Kind == agent.KindPrompt && chat
 func (h *handler) remembering(ctx context.Context) (agent.Answer, error) {
 	e := h.e
 	if e.Kind == agent.KindBeforeTool {
-		return agent.Answer{}, h.foreseeing(ctx)
+		return agent.Answer{}, h.prepareTool(ctx)
 	}
 	release, err := h.lock(ctx)
 	if err != nil {
@@ -128,7 +128,7 @@ func (h *handler) remembering(ctx context.Context) (agent.Answer, error) {
 		return h.ended(agent.Answer{}, err)
 	}
 	h.begin()
-	h.heard()
+	h.noteUsage()
 	answer, err := h.do(ctx)
 	return h.ended(answer, errors.Join(err, h.saveWork()))
 }
@@ -157,7 +157,7 @@ func (h *handler) do(ctx context.Context) (answer agent.Answer, err error) {
 	case agent.KindTool:
 		err = h.afterTool(ctx, h.tool)
 	case agent.KindInterrupt:
-		err = h.note(ctx, workflow.TriggerUserInterrupt, with(record.Interrupted, h.c.Turn.Subject))
+		err = h.note(ctx, workflow.TriggerUserInterrupt, appendWords(record.Interrupted, h.c.Turn.Subject))
 	case agent.KindCompaction:
 		err = h.note(ctx, "compaction", "before the conversation was compacted")
 	case agent.KindSubagentEnd:
@@ -165,7 +165,7 @@ func (h *handler) do(ctx context.Context) (answer agent.Answer, err error) {
 	case agent.KindWorktreeCreate:
 		err = h.note(ctx, journal.TriggerBefore, "before a worktree was made")
 	case agent.KindSessionEnd:
-		h.moment = h.betweenTurns()
+		h.cause = h.betweenTurns()
 		err = h.note(ctx, "session_end", "the agent's session ended")
 		h.endedTurn()
 		h.c.Removed = h.removed(ctx)
@@ -186,7 +186,7 @@ func (h *handler) started(ctx context.Context) (agent.Answer, error) {
 	if source := h.e.Source; source != "resume" && source != "clear" && source != "compact" || !h.def.Answers.Context.Fits(h.event) {
 		return agent.Answer{}, nil
 	}
-	text, err := h.standing(ctx)
+	text, err := h.resumeText(ctx)
 	return agent.Answer{Context: name.Short(text, longestContext)}, err
 }
 
@@ -226,8 +226,8 @@ func (h *handler) prompted(ctx context.Context) (agent.Answer, error) {
 	if h.keepsPrompts {
 		subject = firstWords(h.redact(h.e.Prompt))
 	}
-	h.moment = h.betweenTurns()
-	_, tree, err := h.make(ctx, create.Request{Trigger: journal.TriggerPrompt, Message: with(record.BeforePrompt, subject)})
+	h.cause = h.betweenTurns()
+	_, tree, err := h.make(ctx, create.Request{Trigger: journal.TriggerPrompt, Message: appendWords(record.BeforePrompt, subject)})
 	h.beginTurn(subject)
 	if err != nil {
 		return answer, err
@@ -237,8 +237,8 @@ func (h *handler) prompted(ctx context.Context) (agent.Answer, error) {
 	return answer, nil
 }
 
-// with appends the words of a prompt to a message. There are none if prompts are not kept.
-func with(message, subject string) string {
+// appendWords appends the words of a prompt to a message. There are none if prompts are not kept.
+func appendWords(message, subject string) string {
 	if subject == "" {
 		return message + " a prompt"
 	}
@@ -275,7 +275,7 @@ func (h *handler) closeTurn(ctx context.Context, reply, mark string) error {
 		message = strings.TrimSpace(message + "\n\n" + p)
 	}
 	t := &h.c.Turn
-	request := create.Request{Trigger: journal.TriggerTurn, Message: message, Comparison: create.Comparison{Unless: cmp.Or(t.End, t.Tree), Since: t.Tree}, Agent: h.by()}
+	request := create.Request{Trigger: journal.TriggerTurn, Message: message, Comparison: create.Comparison{Unless: cmp.Or(t.End, t.Tree), Since: t.Tree}, Agent: h.agentRecord()}
 	if t.Worked {
 		request.Unless = noTree
 	}

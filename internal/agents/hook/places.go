@@ -38,9 +38,9 @@ func Directories(def *agent.Definition, e agent.Event, getenv func(string) strin
 	return dirs
 }
 
-// Beside returns the worktree of the file that a tool wrote, if the file may belong to a
+// WorktreeOf returns the worktree of the file that a tool wrote, if the file may belong to a
 // repository other than the one of the worktree top; else "".
-func Beside(top string, e agent.Event) string {
+func WorktreeOf(top string, e agent.Event) string {
 	if e.File == "" {
 		return ""
 	}

@@ -30,7 +30,7 @@ func (h *handler) removed(ctx context.Context) string {
 	at, by := map[string][]string{}, h.work.Workers[h.worker()]
 	tips := sync.OnceValue(func() []name.OID { return h.otherTips(ctx) })
 	by.Others = slices.DeleteFunc(by.Others, func(f author.Foreign) bool {
-		if e := st.Entry(f.Lost); e != nil && !e.Dead && !h.elsewhere(ctx, f, e, tips) {
+		if e := st.Entry(f.Lost); e != nil && !e.Dead && !h.isElsewhere(ctx, f, e, tips) {
 			label := checkpoint.NameTo(st, e)
 			if len(h.work.Sessions) > 1 { // the number may be another session's, too
 				label = string(h.c.Session) + ":" + label
@@ -58,7 +58,7 @@ func (h *handler) removed(ctx context.Context) string {
 
 // inPlaceOf returns what has to be named to bring a path back: what stands in the place of a directory above it, or the path.
 func (h *handler) inPlaceOf(at string) string {
-	for dir := range worktree.Above(at) {
+	for dir := range worktree.ParentsOf(at) {
 		if info, err := os.Lstat(filepath.Join(h.s.Repo.WorkTree, filepath.FromSlash(dir))); err == nil && !info.IsDir() {
 			at = dir
 		}
@@ -66,9 +66,9 @@ func (h *handler) inPlaceOf(at string) string {
 	return at
 }
 
-// elsewhere reports whether what is gone since a checkpoint is on disk, in a branch that is not checked out here, or, of what was
+// isElsewhere reports whether what is gone since a checkpoint is on disk, in a branch that is not checked out here, or, of what was
 // staged, in the file as it was then, whose removal is said by itself, or is now.
-func (h *handler) elsewhere(ctx context.Context, f author.Foreign, e *journal.Entry, tips func() []name.OID) bool {
+func (h *handler) isElsewhere(ctx context.Context, f author.Foreign, e *journal.Entry, tips func() []name.OID) bool {
 	then, err := h.s.Repo.Commits.TreeOf(ctx, e.Event().Commit)
 	if err != nil {
 		return false

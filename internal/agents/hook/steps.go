@@ -71,7 +71,7 @@ func (h *handler) make(ctx context.Context, request create.Request) (made *recor
 		h.leftOut = slices.DeleteFunc(left, func(sk record.Skipped) bool { return sk.Reason == snapshot.ReasonMirror })
 	}
 	if request.Agent == nil {
-		request.Agent = h.by()
+		request.Agent = h.agentRecord()
 	}
 	request.Authors = h.authors(ctx, request.Trigger == journal.TriggerTurn)
 	began := time.Now()
@@ -79,9 +79,9 @@ func (h *handler) make(ctx context.Context, request create.Request) (made *recor
 	if err == nil {
 		h.slow = slowWords(h.s, detail.Record, time.Since(began))
 		h.saw = true
-		h.work.CatchUp(ctx, h.s, h.looking(ctx), h.previous)
-		h.work.Staged(ctx, h.s.Repo, h.looking(ctx), h.previous, detail.Record.Git)
-		h.work.Made(h.looking(ctx), h.previous, detail.Record.ID, h.changes, h.claims)
+		h.work.CatchUp(ctx, h.s, h.captureContext(ctx), h.previous)
+		h.work.Staged(ctx, h.s.Repo, h.captureContext(ctx), h.previous, detail.Record.Git)
+		h.work.Made(h.captureContext(ctx), h.previous, detail.Record.ID, h.changes, h.claims)
 		h.work.Saw(h.c.Session, detail.Record.Snapshot.Tree)
 		return detail.Record, detail.Record.Snapshot.Tree, nil
 	}
@@ -93,7 +93,7 @@ func (h *handler) make(ctx context.Context, request create.Request) (made *recor
 	unchanged, same := errors.AsType[*create.UnchangedError](err)
 	if same && unchanged.Session == h.c.Session || errors.Is(err, create.ErrFilesUnchanged) && now == request.Unless {
 		if same {
-			h.work.CatchUp(ctx, h.s, h.looking(ctx), unchanged.Checkpoint)
+			h.work.CatchUp(ctx, h.s, h.captureContext(ctx), unchanged.Checkpoint)
 		}
 		h.work.Saw(h.c.Session, now)
 		h.saw = true
@@ -101,16 +101,16 @@ func (h *handler) make(ctx context.Context, request create.Request) (made *recor
 	return nil, now, nil
 }
 
-// by returns what the record says about the agent.
-func (h *handler) by() *record.Agent {
+// agentRecord returns what the record says about the agent.
+func (h *handler) agentRecord() *record.Agent {
 	e := h.e
 	return &record.Agent{
 		Name: h.def.Name, Version: e.Version, Model: e.Model, Session: e.Session, Turn: e.Turn, Tool: e.Tool, Subagent: e.Subagent, Event: h.event,
 	}
 }
 
-// standing returns the same text as `resume --context`.
-func (h *handler) standing(ctx context.Context) (string, error) {
+// resumeText returns the same text as `resume --context`.
+func (h *handler) resumeText(ctx context.Context) (string, error) {
 	a, err := resume.Do(ctx, h.s, resume.Request{Target: string(h.c.Session), Choice: resume.View})
 	if kind := checkpoint.KindOf(err); a == nil && (kind == checkpoint.KindNotFound || kind == checkpoint.KindRejected) {
 		return "", nil // nothing to continue

@@ -39,8 +39,8 @@ const (
 	lagInterval = 5 * time.Millisecond
 )
 
-// heard remembers what the event says about tokens.
-func (h *handler) heard() {
+// noteUsage remembers what the event says about tokens.
+func (h *handler) noteUsage() {
 	s, e := &h.c.Spending, h.e
 	if e.Transcript != "" {
 		s.File = e.Transcript
@@ -81,7 +81,7 @@ func (h *handler) usage() (*record.Usage, spending) {
 		now.Turns = turnsOf(main.Turns, now.Turns, h.turns())
 		h.c.Spending.Turns = slices.Clone(now.Turns)
 		for i := range now.Turns {
-			sum.Join(h.more(&now.Turns[i], main.Of(now.Turns[i].ID)))
+			sum.Join(h.more(&now.Turns[i], main.SumOf(now.Turns[i].ID)))
 		}
 	}
 	for i := range now.Files {

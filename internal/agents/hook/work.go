@@ -56,15 +56,15 @@ func (h *handler) begin() *author.Worker {
 // saved. Its process may be killed: what is left of one that is gone stands for a tool that nobody saw begin.
 const missed = "missed-"
 
-// looking names the capture that the event makes.
-func (h *handler) looking(ctx context.Context) author.Look {
+// captureContext names the capture that the event makes.
+func (h *handler) captureContext(ctx context.Context) author.CaptureContext {
 	failed := strings.HasSuffix(h.event, "Failure") // as Claude Code, Copilot and Qwen call that event
-	return author.Look{Moment: h.moment, Worker: h.worker(), Session: h.c.Session, Call: h.e.Call, Failed: failed, Saved: h.person, Text: h.text(ctx)}
+	return author.CaptureContext{Cause: h.cause, Worker: h.worker(), Session: h.c.Session, Call: h.e.Call, Failed: failed, Saved: h.person, Text: h.text(ctx)}
 }
 
-// foreseeing handles the event before a tool. It never prints anything, because the agent would
+// prepareTool handles the event before a tool. It never prints anything, because the agent would
 // take that for a decision.
-func (h *handler) foreseeing(ctx context.Context) error {
+func (h *handler) prepareTool(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, longestBeforeWait)
 	defer cancel()
 	note := h.miss()
@@ -151,7 +151,7 @@ func (h *handler) beforeTool(ctx context.Context, note string) error {
 	window := author.Window{Worker: h.worker(), Call: h.e.Call, Input: h.e.Input}
 	var err error
 	if !h.tooLarge() {
-		h.moment = author.BeforeTool
+		h.cause = author.BeforeTool
 		err = h.note(ctx, journal.TriggerBefore, "before "+h.e.Use)
 		window.Known = err == nil && h.saw
 		for _, sk := range h.leftOut {
@@ -180,7 +180,7 @@ func (h *handler) saveWork() error {
 // edits returns what the tool is going to make of the files that it names, from what they are in the
 // session's current checkpoint. If that may be older than the tool, only those edits are trusted whose
 // result shows what was there before, or that nothing was.
-func (h *handler) edits(ctx context.Context, m author.Moment) map[string]author.Edit {
+func (h *handler) edits(ctx context.Context, m author.Cause) map[string]author.Edit {
 	if len(h.e.Edits) == 0 {
 		return nil
 	}
@@ -269,9 +269,9 @@ func (h *handler) inside(file string) (string, bool) {
 // afterTool makes the checkpoint after a tool, and notes that the tool has ended.
 func (h *handler) afterTool(ctx context.Context, save func(context.Context) error) error {
 	var began bool
-	h.moment = author.AfterTool
+	h.cause = author.AfterTool
 	if h.e.Call, began = h.work.Match(h.worker(), h.e.Call, h.e.Input); !began && !h.work.Workers[h.worker()].Sees {
-		h.work.Blind(h.worker()).Used = true
+		h.work.OpenUntracked(h.worker()).Used = true
 		if edits := h.edits(ctx, author.AfterTool); len(edits) > 0 {
 			h.work.Open(author.Window{Worker: h.worker(), Call: h.e.Call, Known: true, Edits: edits})
 		}
@@ -290,14 +290,14 @@ func (h *handler) authors(ctx context.Context, turn bool) func(a *record.Agent, 
 			info, err := os.Lstat(filepath.Join(h.s.Repo.WorkTree, filepath.FromSlash(s.Path)))
 			h.person[s.Path] = err == nil && info.Size() == s.Size && info.ModTime().Equal(s.Time)
 		}
-		look := h.looking(ctx)
-		look.In = author.ContentIn(ctx, h.s.Repo.Trees)
-		if look.Moment == author.AfterTool {
-			h.work.Live(look)
+		capture := h.captureContext(ctx)
+		capture.In = author.ContentIn(ctx, h.s.Repo.Trees)
+		if capture.Cause == author.AfterTool {
+			h.work.Live(capture)
 		}
 		a.Beside = h.work.Workers[h.worker()].Beside
-		h.claims = h.work.Claims(look, h.changes)
-		a.Paths, a.Whole, a.Because = author.Stored(h.claims), nil, h.work.Because(look, h.changes, h.claims)
+		h.claims = h.work.Claims(capture, h.changes)
+		a.Paths, a.Whole, a.Because = author.Stored(h.claims), nil, h.work.Because(capture, h.changes, h.claims)
 		if turn {
 			a.Whole = h.work.Turn(h.worker(), previous, h.changes, h.claims)
 		}
@@ -305,7 +305,7 @@ func (h *handler) authors(ctx context.Context, turn bool) func(a *record.Agent, 
 }
 
 // betweenTurns is the moment of a capture that follows the end of a turn, or is in the middle of one.
-func (h *handler) betweenTurns() author.Moment {
+func (h *handler) betweenTurns() author.Cause {
 	if h.work.Workers[h.worker()].Busy {
 		return author.Otherwise
 	}
@@ -317,13 +317,13 @@ func (h *handler) beginTurn(subject string) {
 	h.work.EndTurn(h.worker())
 	by := h.work.Workers[h.worker()]
 	by.Busy, by.Prompt, by.Beside = true, subject, nil
-	h.maybeBlind()
+	h.noteUntracked()
 }
 
-// maybeBlind notes that the agent may change anything at any time, if it has no hooks before tools.
-func (h *handler) maybeBlind() {
+// noteUntracked notes that the agent may change anything at any time, if it has no hooks before tools.
+func (h *handler) noteUntracked() {
 	if !h.work.Workers[h.worker()].Sees && !h.e.Plugin && !connect.Foresees(h.s, h.def) {
-		h.work.Blind(h.worker())
+		h.work.OpenUntracked(h.worker())
 	}
 }
 

@@ -79,7 +79,7 @@ func atHead(ctx context.Context, s *checkpoint.Service, called string, problem e
 	ctx, cancel := context.WithTimeout(ctx, longestWorktree)
 	defer cancel()
 	for n := 0; ; n++ {
-		dir = attempt.Beside(s, attempt.Numbered(called, n))
+		dir = attempt.DefaultDirectory(s, attempt.Numbered(called, n))
 		if _, err = os.Lstat(dir); err == nil {
 			continue
 		}

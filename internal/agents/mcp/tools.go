@@ -146,7 +146,7 @@ func reads(title string) *mcp.ToolAnnotations {
 // checkpoint.
 func (s *Server) addReaders(server *mcp.Server) {
 	add(s, server, "status", "Where the job stands, and what changed since the last checkpoint", reads("Status"), false,
-		func(In) line { return of("status") })
+		func(In) line { return lineOf("status") })
 	add(s, server, "list", "The checkpoints of a session, newest last", reads("List checkpoints"), true,
 		func(in ListIn) line {
 			if in.Limit <= 0 {
@@ -157,13 +157,13 @@ func (s *Server) addReaders(server *mcp.Server) {
 		})
 	mcp.AddTool(server, &mcp.Tool{Name: "steps", Description: "The steps of a session, usually its prompts, newest first: number, message, time, files", Annotations: reads("List steps")}, s.steps)
 	add(s, server, "show", "One checkpoint with its state", reads("Show a checkpoint"), false,
-		func(in RefIn) line { return of("show", in.Ref) })
+		func(in RefIn) line { return lineOf("show", in.Ref) })
 	add(s, server, "diff", "What differs between two checkpoints, or between one and the worktree: state, outputs, files", reads("Compare"), false,
-		func(in DiffIn) line { return of("diff", in.A, in.B) })
+		func(in DiffIn) line { return lineOf("diff", in.A, in.B) })
 	add(s, server, "resume", "Where work stopped, what is done and what is pending", reads("Resume"), false,
-		func(in RefIn) line { return of("resume --view", in.Ref) })
+		func(in RefIn) line { return lineOf("resume --view", in.Ref) })
 	add(s, server, "validate", "Whether the checkpoints of a session are complete and unchanged", reads("Validate"), true,
-		func(In) line { return of("validate") })
+		func(In) line { return lineOf("validate") })
 	add(s, server, "why", "Which step, agent and prompt is behind lines of a file or behind a commit, or why nobody knows", reads("Who made it"), true,
 		func(in WhyIn) line {
 			return line{args: []string{"why", "--json"}, values: []string{in.What}, shape: joined, rest: "why of fewer lines"}
@@ -177,12 +177,12 @@ func (s *Server) addReaders(server *mcp.Server) {
 			return line{args: []string{"report", "--json"}, values: []string{in.Range}, rest: "report of fewer commits, or why of one"}
 		})
 	add(s, server, "rollback_plan", "Show what a rollback to a checkpoint would write, delete and discard, and the digest of that plan. Changes nothing", reads("Plan a rollback"), false,
-		func(in PlanIn) line { return of("rollback --dry-run", in.Ref) })
+		func(in PlanIn) line { return lineOf("rollback --dry-run", in.Ref) })
 	add(s, server, "revert_plan", "Show what taking back only some steps would do to the files, and the digest of that plan; what others did since stays. Changes nothing", reads("Plan a revert"), false,
 		func(in StepsIn) line { return in.line("--dry-run") })
 	for _, verb := range []string{"undo", "redo"} {
 		add(s, server, verb+"_plan", "Show what "+verb+" would write, delete and discard, and the digest of that plan. Changes nothing", reads("Plan a "+verb), false,
-			func(In) line { return of(verb + " --dry-run") })
+			func(In) line { return lineOf(verb + " --dry-run") })
 	}
 	save := &mcp.ToolAnnotations{Title: "Save a checkpoint", DestructiveHint: new(bool), OpenWorldHint: new(bool)}
 	mcp.AddTool(server, &mcp.Tool{Name: "save", Description: "Make a checkpoint of all files and the state. Changes no files", Annotations: save},
@@ -235,8 +235,8 @@ func (s *Server) answer(ctx context.Context, req *mcp.CallToolRequest, root stri
 	return nil, bounded(out, cmp.Or(l.rest, rest)), nil
 }
 
-// of returns a command line of words without blanks, and values.
-func of(words string, values ...string) line {
+// lineOf returns a command line of words without blanks, and values.
+func lineOf(words string, values ...string) line {
 	return line{args: append(strings.Fields(words), "--json"), values: values}
 }
 
@@ -279,7 +279,7 @@ func (s *Server) addWriters(server *mcp.Server) {
 		mcp.AddTool(server, &mcp.Tool{
 			Name: verb, Annotations: hints(verb), Description: does + "; with a digest, only by that plan. Only when the person asked for it",
 		}, func(ctx context.Context, req *mcp.CallToolRequest, in WalkIn) (*mcp.CallToolResult, answer, error) {
-			return s.change(ctx, req, in.Where, "Run git checkpoint "+verb+"?", in.Plan, of(verb+" --yes"))
+			return s.change(ctx, req, in.Where, "Run git checkpoint "+verb+"?", in.Plan, lineOf(verb+" --yes"))
 		})
 	}
 }

@@ -150,7 +150,7 @@ func (w *Watcher) add(ctx context.Context, dir string) error {
 			if !w.watch(d) {
 				return nil
 			}
-			next = append(next, w.below(d)...)
+			next = append(next, w.subdirectories(d)...)
 		}
 		level = next
 	}
@@ -176,14 +176,14 @@ func (w *Watcher) watch(dir string) bool {
 	return true
 }
 
-// below returns the directories directly in dir, except the git directory.
-func (w *Watcher) below(dir string) (dirs []string) {
+// subdirectories returns the directories directly in dir, except the git directory.
+func (w *Watcher) subdirectories(dir string) (dirs []string) {
 	entries, err := os.ReadDir(filepath.Join(w.Top, filepath.FromSlash(dir)))
 	if err != nil {
 		return nil // it was removed in the meantime
 	}
 	for _, e := range entries {
-		if !e.IsDir() || e.Name() == ".git" || w.Own.At(filepath.Join(w.Top, filepath.FromSlash(dir), e.Name())) {
+		if !e.IsDir() || e.Name() == ".git" || w.Own.HasAt(filepath.Join(w.Top, filepath.FromSlash(dir), e.Name())) {
 			continue
 		}
 		at := e.Name()
@@ -198,7 +198,7 @@ func (w *Watcher) below(dir string) (dirs []string) {
 // nested reports whether a directory is a repository of its own.
 func (w *Watcher) nested(dir string) bool {
 	at := filepath.Join(w.Top, filepath.FromSlash(dir), ".git")
-	return dir != "." && exists(at) && !w.Own.At(at)
+	return dir != "." && exists(at) && !w.Own.HasAt(at)
 }
 
 // forget stops watching a directory and those below it. A directory that was moved is watched under
@@ -229,13 +229,13 @@ func (w *Watcher) counts(ctx context.Context, e fsnotify.Event) bool {
 	rel = filepath.ToSlash(rel)
 	if path.Base(rel) == ".git" {
 		repo := path.Dir(rel)
-		if repo == "." || !w.watched[repo] || !exists(e.Name) || w.Own.At(e.Name) {
+		if repo == "." || !w.watched[repo] || !exists(e.Name) || w.Own.HasAt(e.Name) {
 			return false
 		}
 		w.forget(repo)
 		return true
 	}
-	if w.Own.At(e.Name) || e.Op == fsnotify.Chmod && !exists(e.Name) {
+	if w.Own.HasAt(e.Name) || e.Op == fsnotify.Chmod && !exists(e.Name) {
 		return false
 	}
 	if e.Op.Has(fsnotify.Remove) || e.Op.Has(fsnotify.Rename) {

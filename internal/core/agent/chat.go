@@ -125,7 +125,7 @@ func (c Chat) PlaceIn(transcript io.ReaderAt, size int64, turn string) (p record
 		}
 	}
 	p.Offset = from
-	p.Before, err = before(transcript, from)
+	p.Before, err = digestBefore(transcript, from)
 	return p, err
 }
 
@@ -144,8 +144,8 @@ func (c Chat) ParentIn(transcript io.ReaderAt, id string) string {
 	return ""
 }
 
-// before returns the digest of what comes before a place in a file.
-func before(f io.ReaderAt, at int64) (string, error) {
+// digestBefore returns the digest of what comes before a place in a file.
+func digestBefore(f io.ReaderAt, at int64) (string, error) {
 	from := max(0, at-window)
 	digest := sha256.New()
 	n, err := io.Copy(digest, io.NewSectionReader(f, from, at-from))
@@ -160,7 +160,7 @@ func (c Chat) Same(transcript io.ReaderAt, p record.Position) error {
 	if p.Offset < 0 || p.Offset > longestChat {
 		return errOther
 	}
-	now, err := before(transcript, p.Offset)
+	now, err := digestBefore(transcript, p.Offset)
 	if err == nil && now != p.Before {
 		err = errOther
 	}

@@ -66,13 +66,13 @@ type Written struct {
 	Inserted    []Insertion `json:"inserted,omitempty"`
 }
 
-// of returns the insertions that are an agent's, or that several agents may share.
-func (w Written) of(agent string) []Insertion {
+// insertionsOf returns the insertions that are an agent's, or that several agents may share.
+func (w Written) insertionsOf(agent string) []Insertion {
 	return slices.DeleteFunc(slices.Clone(w.Inserted), func(in Insertion) bool { return in.Agent != "" && in.Agent != agent })
 }
 
-// without returns the others.
-func (w Written) without(agent string) []Insertion {
+// insertionsWithout returns the others.
+func (w Written) insertionsWithout(agent string) []Insertion {
 	return slices.DeleteFunc(slices.Clone(w.Inserted), func(in Insertion) bool { return in.Agent == "" || in.Agent == agent })
 }
 
@@ -255,7 +255,7 @@ func (r removing) settings(c *Change, s *Settings, edits []edit) error {
 			return err
 		}
 	}
-	known.Inserted = renewedIn(known.of(r.agent), s.renewed)
+	known.Inserted = renewedIn(known.insertionsOf(r.agent), s.renewed)
 	has := func(e edit) bool { return s.Has(e.path, e.value) }
 	// Take back the insertions byte for byte. If an entry of ours is still there
 	// afterwards, or the insertions are not found, start over and remove the entries one by

@@ -123,8 +123,8 @@ func (s *Spent) begin(turn string) {
 	}
 }
 
-// Of adds up the requests of a turn.
-func (s *Spent) Of(turn string) (sum record.Usage) {
+// SumOf adds up the requests of a turn.
+func (s *Spent) SumOf(turn string) (sum record.Usage) {
 	for _, r := range s.requests {
 		if r.turn == turn {
 			sum.Add(r.model, r.tokens)
@@ -136,7 +136,7 @@ func (s *Spent) Of(turn string) (sum record.Usage) {
 // All adds up all requests.
 func (s *Spent) All() (sum record.Usage) {
 	for _, turn := range s.Turns {
-		sum.Join(s.Of(turn))
+		sum.Join(s.SumOf(turn))
 	}
 	return sum
 }

@@ -41,7 +41,7 @@ func TestUsage(t *testing.T) {
 			spent := d.Usage.InTranscript(text, nil)
 			var got []record.Usage
 			for _, turn := range spent.Turns {
-				if of := spent.Of(turn); of.Requests > 0 {
+				if of := spent.SumOf(turn); of.Requests > 0 {
 					got = append(got, of)
 				}
 			}

@@ -50,7 +50,7 @@ func (c Change) Apply(receipt Receipt) error {
 		written.Inserted = append(written.Inserted, c.inserted...)
 	} else if c.Before != nil && !c.updated && len(c.renewed) == 0 {
 		// A removal: the entries of this agent are gone.
-		if written.Inserted = written.without(c.agent); len(written.Inserted) == 0 {
+		if written.Inserted = written.insertionsWithout(c.agent); len(written.Inserted) == 0 {
 			delete(receipt, c.Path)
 		}
 	}

@@ -44,10 +44,10 @@ type Who struct {
 	Shared      bool // says, of During, that somebody else was live then, so that it may be theirs
 }
 
-// Else says who it was if not the agent of the checkpoint: outside, unknown, or the session that
+// Other says who it was if not the agent of the checkpoint: outside, unknown, or the session that
 // did it. It is empty if it was that agent, even if the change was only made while a command of
 // that agent ran.
-func (who Who) Else() string {
+func (who Who) Other() string {
 	switch {
 	case who.By == Agent || who.By == During:
 		return ""
@@ -85,18 +85,18 @@ func (s Step) Paths() []record.Path {
 	return name.All[record.Path](slices.Sorted(maps.Keys(s.claims)))
 }
 
-// Of reads the record of a checkpoint and says who made its difference. A record that cannot be
+// StepOf reads the record of a checkpoint and says who made its difference. A record that cannot be
 // read is an error, together with a Step in which all is unknown.
-func Of(ctx context.Context, s *checkpoint.Service, st *journal.State, e *journal.Entry) (Step, error) {
+func StepOf(ctx context.Context, s *checkpoint.Service, st *journal.State, e *journal.Entry) (Step, error) {
 	rec, err := s.ReadRecord(ctx, e)
 	if err != nil {
 		return Step{Base: baseOf(st, e)}, err
 	}
-	return In(st, e, rec), nil
+	return StepIn(st, e, rec), nil
 }
 
-// In is Of for a record that was read already.
-func In(st *journal.State, e *journal.Entry, rec *record.Record) Step {
+// StepIn is StepOf for a record that was read already.
+func StepIn(st *journal.State, e *journal.Entry, rec *record.Record) Step {
 	step := Step{Base: baseOf(st, e)}
 	var before name.ID
 	if rec.IsOnHead() {
@@ -154,7 +154,7 @@ func workerOf(e *journal.Entry, a record.Agent) Who {
 func (s Step) Others() []string {
 	var all []string
 	for _, path := range s.Paths() {
-		if other := s.Who(path).Else(); other != "" {
+		if other := s.Who(path).Other(); other != "" {
 			all = append(all, other)
 		}
 	}

@@ -58,7 +58,7 @@ func TestWho(t *testing.T) {
 		do(func(ctx context.Context, s *checkpoint.Service) error {
 			st, err := s.State(ctx, session)
 			if err == nil {
-				step, err = author.Of(ctx, s, st, st.Entry(id))
+				step, err = author.StepOf(ctx, s, st, st.Entry(id))
 			}
 			return err
 		})

@@ -8,8 +8,8 @@ import (
 	"git-checkpoint/internal/format/record"
 )
 
-// Beside is another worker, as status shows it.
-type Beside struct {
+// OtherWorker is another worker, as status shows it.
+type OtherWorker struct {
 	Session name.Session
 	Agent   string
 	Prompt  string
@@ -17,8 +17,8 @@ type Beside struct {
 	Files   []string // that it changed since the session that asks began; sorted
 }
 
-// Beside returns the workers of other sessions that are present, the last one first.
-func (w *Work) Beside(session name.Session, now time.Time) (all []Beside) {
+// WorkersBeside returns the workers of other sessions that are present, the last one first.
+func (w *Work) WorkersBeside(session name.Session, now time.Time) (all []OtherWorker) {
 	const liveFor = 30 * time.Minute // how long a worker that has no prompt counts as present
 	began := 0
 	if s := w.Sessions[session]; s != nil {
@@ -29,9 +29,9 @@ func (w *Work) Beside(session name.Session, now time.Time) (all []Beside) {
 		if by.Session == session || by.Session == "" || by.Ended || away > windowLasts || !by.Busy && away > liveFor {
 			continue
 		}
-		all = append(all, Beside{by.Session, by.Agent, by.Prompt, by.At, w.changed(began, func(c Change) bool { return c.Worker == id })})
+		all = append(all, OtherWorker{by.Session, by.Agent, by.Prompt, by.At, w.changed(began, func(c Change) bool { return c.Worker == id })})
 	}
-	slices.SortFunc(all, func(a, b Beside) int { return b.Last.Compare(a.Last) })
+	slices.SortFunc(all, func(a, b OtherWorker) int { return b.Last.Compare(a.Last) })
 	return all
 }
 
@@ -39,7 +39,7 @@ func (w *Work) Beside(session name.Session, now time.Time) (all []Beside) {
 func (w *Work) Running(now time.Time) string {
 	w.expire(now)
 	for _, v := range slices.Backward(w.Windows) {
-		if v.Closed == 0 && len(v.Edits) == 0 && v.Call != blind && v.Call != Missed && !w.Workers[v.Worker].Ended {
+		if v.Closed == 0 && len(v.Edits) == 0 && v.Call != untrackedTurn && v.Call != Missed && !w.Workers[v.Worker].Ended {
 			return w.Workers[v.Worker].Agent
 		}
 	}

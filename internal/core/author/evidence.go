@@ -14,11 +14,11 @@ import (
 // Claims says who made each path of the difference between the session's current checkpoint and the
 // worktree, by path, in the words of record.Agent.Paths. It returns nil if there are too many. Paths
 // that are unknown are not left out: all were looked at.
-func (w *Work) Claims(look Look, changes []Change) map[string]string {
+func (w *Work) Claims(capture CaptureContext, changes []Change) map[string]string {
 	if len(changes) > record.MaxListed {
 		return nil
 	}
-	j := w.evidenceFor(look, changes)
+	j := w.evidenceFor(capture, changes)
 	return gather.Map(changes, func(c Change) (string, string) { return c.Path, j.claim(c) })
 }
 
@@ -36,36 +36,36 @@ func Stored(claims map[string]string) map[string]string {
 // evidence collects what applies to all paths of a capture.
 type evidence struct {
 	*Work
-	look   Look
-	since  int      // the last event at which the session's checkpoint was the worktree
-	others []Window // of other workers, open at some time since then
-	own    []Window // of this worker, likewise
-	alone  bool     // no other worker had an event since then
-	latest *Sight   // of another session, since then, if no tool and no event followed it; or nil
-	passed map[string][]Change
-	back   map[string]bool // see Rewound
+	capture CaptureContext
+	since   int       // the last event at which the session's checkpoint was the worktree
+	others  []Window  // of other workers, open at some time since then
+	own     []Window  // of this worker, likewise
+	alone   bool      // no other worker had an event since then
+	latest  *LastSeen // of another session, since then, if no tool and no event followed it; or nil
+	passed  map[string][]Change
+	back    map[string]bool // see Rewound
 }
 
-func (w *Work) evidenceFor(look Look, changes []Change) *evidence {
-	j := &evidence{Work: w, look: look, since: -1, alone: true, passed: map[string][]Change{}, back: w.Rewound(look.Session, changes)}
-	if s := w.Sessions[look.Session]; s != nil && s.Seen >= w.Floor {
+func (w *Work) evidenceFor(capture CaptureContext, changes []Change) *evidence {
+	j := &evidence{Work: w, capture: capture, since: -1, alone: true, passed: map[string][]Change{}, back: w.Rewound(capture.Session, changes)}
+	if s := w.Sessions[capture.Session]; s != nil && s.Seen >= w.Floor {
 		j.since = s.Seen
 	}
 	for _, v := range w.Windows {
 		switch {
 		case v.Closed != 0 && v.Closed <= j.since:
-		case v.Worker == look.Worker:
+		case v.Worker == capture.Worker:
 			j.own = append(j.own, v)
 		default:
 			j.others = append(j.others, v)
 		}
 	}
 	for id, by := range w.Workers {
-		j.alone = j.alone && (id == look.Worker || by.Last <= j.since)
+		j.alone = j.alone && (id == capture.Worker || by.Last <= j.since)
 	}
-	j.latest = w.latest(look, j.since)
+	j.latest = w.latest(capture, j.since)
 	for _, c := range w.Changes {
-		if c.At > j.since && c.Session != look.Session {
+		if c.At > j.since && c.Session != capture.Session {
 			j.passed[c.Path] = append(j.passed[c.Path], c)
 		}
 	}
@@ -74,9 +74,9 @@ func (w *Work) evidenceFor(look Look, changes []Change) *evidence {
 
 // latest returns the last sight that another session had of the worktree after an event, if nothing is
 // known to have been at work since; nil: there is none.
-func (w *Work) latest(look Look, since int) (last *Sight) {
+func (w *Work) latest(capture CaptureContext, since int) (last *LastSeen) {
 	for session, s := range w.Sessions {
-		if session != look.Session && s.Seen > since && (last == nil || s.Seen > last.Seen) {
+		if session != capture.Session && s.Seen > since && (last == nil || s.Seen > last.Seen) {
 			last = s
 		}
 	}
@@ -84,7 +84,7 @@ func (w *Work) latest(look Look, since int) (last *Sight) {
 		return nil
 	}
 	for id, by := range w.Workers {
-		if id != look.Worker && by.Last > last.Seen {
+		if id != capture.Worker && by.Last > last.Seen {
 			return nil
 		}
 	}
@@ -101,7 +101,7 @@ func (j *evidence) claim(c Change) string {
 		return record.Named
 	case passed != "":
 		return passed
-	case j.look.Saved[c.Path] && j.saved(c):
+	case j.capture.Saved[c.Path] && j.saved(c):
 		return record.OutsideAgents
 	case j.since >= 0 && j.during(c):
 		return record.During
@@ -119,17 +119,17 @@ const (
 )
 
 // Because says why paths are unknown, or a person's beyond doubt, by path: those of a difference with these claims.
-func (w *Work) Because(look Look, changes []Change, claims map[string]string) map[string]string {
-	j := w.evidenceFor(look, changes)
+func (w *Work) Because(capture CaptureContext, changes []Change, claims map[string]string) map[string]string {
+	j := w.evidenceFor(capture, changes)
 	unseen := func(whole bool) bool {
-		return slices.ContainsFunc(j.own, func(v Window) bool { return !v.Known && whole == (v.Call == blind) })
+		return slices.ContainsFunc(j.own, func(v Window) bool { return !v.Known && whole == (v.Call == untrackedTurn) })
 	}
 	all := map[string]string{}
 	for _, c := range changes {
 		edited := slices.ContainsFunc(j.own, func(v Window) bool { _, names := v.Edits[c.Path]; return names })
 		switch {
 		case !utf8.ValidString(c.Path):
-		case claims[c.Path] == record.OutsideAgents && j.look.Saved[c.Path]:
+		case claims[c.Path] == record.OutsideAgents && j.capture.Saved[c.Path]:
 			all[c.Path] = InEditor
 		case claims[c.Path] != record.Unknown:
 		case unseen(false):
@@ -211,9 +211,9 @@ func (j *evidence) named(c Change) bool {
 		if !names || !v.Known || slices.Contains(v.Unread, c.Path) || !e.makes(c, len(v.Edits) == 1) {
 			continue
 		}
-		did := j.look.Moment == AfterTool && j.look.Call == v.Call && !j.look.Failed && e.To == c.To
+		did := j.capture.Cause == AfterTool && j.capture.Call == v.Call && !j.capture.Failed && e.To == c.To
 		clean := did || !slices.ContainsFunc(j.others, func(o Window) bool {
-			if o.Call == blind && !o.Used && e.To != Any {
+			if o.Call == untrackedTurn && !o.Used && e.To != Any {
 				return false // it has only been prompted, and would have to write exactly this
 			}
 			_, same := o.Edits[c.Path]
@@ -234,11 +234,11 @@ func (e Edit) makes(c Change, only bool) bool {
 // during reports whether the capture follows a command of the worker, and no other tool was at work
 // while it ran.
 func (j *evidence) during(c Change) bool {
-	if j.look.Moment != AfterTool || len(j.others) > 0 || !j.alone {
+	if j.capture.Cause != AfterTool || len(j.others) > 0 || !j.alone {
 		return false
 	}
 	return slices.ContainsFunc(j.own, func(v Window) bool {
-		return v.Call == j.look.Call && v.Known && len(v.Edits) == 0 && v.Opened <= j.since && !slices.Contains(v.Unread, c.Path)
+		return v.Call == j.capture.Call && v.Known && len(v.Edits) == 0 && v.Opened <= j.since && !slices.Contains(v.Unread, c.Path)
 	})
 }
 
@@ -246,16 +246,16 @@ func (j *evidence) during(c Change) bool {
 // true if none was at work since another session saw it, provided that until then the path had not
 // changed, or had been captured as changed outside.
 func (j *evidence) outside(c Change) bool {
-	if j.look.Moment != BeforeTool && j.look.Moment != BeforeTurn || len(j.own) > 0 {
+	if j.capture.Cause != BeforeTool && j.capture.Cause != BeforeTurn || len(j.own) > 0 {
 		return false
 	}
 	if j.since >= 0 && j.alone && len(j.others) == 0 {
 		return true
 	}
-	if j.latest == nil || j.latest.Tree == "" || j.look.In == nil {
+	if j.latest == nil || j.latest.Tree == "" || j.capture.In == nil {
 		return false
 	}
-	then, ok := j.look.In(j.latest.Tree, c.Path)
+	then, ok := j.capture.In(j.latest.Tree, c.Path)
 	return ok && (then == c.From || j.passedOn(Change{Path: c.Path, From: c.From, To: then}) == record.OutsideAgents)
 }
 

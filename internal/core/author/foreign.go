@@ -66,7 +66,7 @@ func (f Foreign) movedTo(changes []Change, content string, text func(content str
 	for _, o := range changes {
 		all := o.To == content
 		if !all && o.From == "" {
-			_, all = f.in(o.To, text)
+			_, all = f.isIn(o.To, text)
 		}
 		if all {
 			return o.Path
@@ -76,8 +76,8 @@ func (f Foreign) movedTo(changes []Change, content string, text func(content str
 }
 
 // Staged notes what is staged at a capture that follows the checkpoint before.
-func (w *Work) Staged(ctx context.Context, repo *git.Repo, look Look, before name.ID, now record.Git) {
-	by := w.Workers[look.Worker]
+func (w *Work) Staged(ctx context.Context, repo *git.Repo, capture CaptureContext, before name.ID, now record.Git) {
+	by := w.Workers[capture.Worker]
 	if by == nil || now.Index == "" || now.Index == by.Index {
 		return
 	}
@@ -87,18 +87,18 @@ func (w *Work) Staged(ctx context.Context, repo *git.Repo, look Look, before nam
 	}
 	by.Index = now.Index
 	if changes, failed := repo.Trees.Diff(ctx, from, now.Index); err == nil && failed == nil {
-		by.meet(before, Changes(changes), nil, nil, w.tools(look), look.Text)
+		by.meet(before, Changes(changes), nil, nil, w.tools(capture), capture.Text)
 	}
 }
 
 // GoneFrom reports whether a content that is there now has nothing of the change. What cannot be read may still have it.
 func (f Foreign) GoneFrom(now string, text func(content string) ([]byte, bool)) bool {
-	some, _ := f.in(now, text)
+	some, _ := f.isIn(now, text)
 	return !some
 }
 
-// in reports whether a content has some of the change, and all of it.
-func (f Foreign) in(now string, text func(content string) ([]byte, bool)) (some, all bool) {
+// isIn reports whether a content has some of the change, and all of it.
+func (f Foreign) isIn(now string, text func(content string) ([]byte, bool)) (some, all bool) {
 	if now == f.To {
 		return true, true
 	}
@@ -117,13 +117,13 @@ func (f Foreign) in(now string, text func(content string) ([]byte, bool)) (some,
 
 // CatchUp notes what a worker's session has up to a checkpoint that no hook of the worker captured: a person saved it, or
 // somebody else's hook. What cannot be read is not known.
-func (w *Work) CatchUp(ctx context.Context, s *checkpoint.Service, look Look, to name.ID) {
-	by, tools := w.Workers[look.Worker], w.tools(look)
+func (w *Work) CatchUp(ctx context.Context, s *checkpoint.Service, capture CaptureContext, to name.ID) {
+	by, tools := w.Workers[capture.Worker], w.tools(capture)
 	known := by.Known
 	if by.Known = to; known == to || known == "" && tools {
 		return
 	}
-	st, err := s.State(ctx, look.Session)
+	st, err := s.State(ctx, capture.Session)
 	if err != nil {
 		return
 	}
@@ -152,16 +152,16 @@ func (w *Work) CatchUp(ctx context.Context, s *checkpoint.Service, look Look, to
 	for _, c := range changes {
 		claims[c.Path] = record.Unknown
 	}
-	by.meet(known, changes, claims, nil, tools, look.Text)
+	by.meet(known, changes, claims, nil, tools, capture.Text)
 }
 
 // tools reports whether a tool of a worker may have been at work since its session saw the worktree.
-func (w *Work) tools(look Look) bool {
+func (w *Work) tools(capture CaptureContext) bool {
 	since := -1
-	if s := w.Sessions[look.Session]; s != nil {
+	if s := w.Sessions[capture.Session]; s != nil {
 		since = s.Seen
 	}
-	return slices.ContainsFunc(w.Windows, func(v Window) bool { return v.Worker == look.Worker && (v.Closed == 0 || v.Closed > since) })
+	return slices.ContainsFunc(w.Windows, func(v Window) bool { return v.Worker == capture.Worker && (v.Closed == 0 || v.Closed > since) })
 }
 
 // left reports whether some is left of a change that others made to a file, and all of it: of the lines that it

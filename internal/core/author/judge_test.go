@@ -16,9 +16,9 @@ func TestOutsideInParts(t *testing.T) {
 	for _, earlier := range []string{record.OutsideAgents, record.Unknown} {
 		trees := map[name.OID]string{"t0": "0", "t1": "1"}
 		var w Work
-		look := func(worker string, from, to string) (Look, []Change, map[string]string) {
+		look := func(worker string, from, to string) (CaptureContext, []Change, map[string]string) {
 			w.Begin(worker, Worker{Session: name.Session(worker), Agent: "agent"})
-			l := Look{Moment: BeforeTurn, Worker: worker, Session: name.Session(worker), In: func(tree name.OID, _ string) (string, bool) { return trees[tree], true }}
+			l := CaptureContext{Cause: BeforeTurn, Worker: worker, Session: name.Session(worker), In: func(tree name.OID, _ string) (string, bool) { return trees[tree], true }}
 			changes := []Change{{Path: "f", From: from, To: to}}
 			return l, changes, w.Claims(l, changes)
 		}
@@ -49,12 +49,12 @@ func TestSavedOverAnother(t *testing.T) {
 			w.Saw(name.Session(worker), "t0")
 		}
 		w.Begin("a", Worker{Session: "a", Agent: "agent"})
-		w.Made(Look{Moment: AfterTool, Worker: "a", Session: "a"}, "1", "2", []Change{{Path: "f", From: "0", To: "1"}}, map[string]string{"f": claim})
+		w.Made(CaptureContext{Cause: AfterTool, Worker: "a", Session: "a"}, "1", "2", []Change{{Path: "f", From: "0", To: "1"}}, map[string]string{"f": claim})
 		w.Saw("a", "t1")
 		w.Begin("b", Worker{Session: "b", Agent: "agent"})
 		w.Saved(Save{Path: "f"})
-		look := Look{Moment: BeforeTool, Worker: "b", Session: "b", Saved: map[string]bool{"f": true}}
-		if got := w.Claims(look, []Change{{Path: "f", From: "0", To: "2"}})["f"]; got != want {
+		capture := CaptureContext{Cause: BeforeTool, Worker: "b", Session: "b", Saved: map[string]bool{"f": true}}
+		if got := w.Claims(capture, []Change{{Path: "f", From: "0", To: "2"}})["f"]; got != want {
 			t.Errorf("after a change that is %q: %q, want %q", claim, got, want)
 		}
 	}
@@ -87,13 +87,13 @@ func TestSavedWhileAToolWorks(t *testing.T) {
 			w.Saved(s)
 		}
 		w.Begin("a", Worker{Session: "a", Agent: "agent"})
-		look := Look{Moment: AfterTool, Worker: "a", Session: "a", Call: "1", Saved: map[string]bool{"f": true}}
+		capture := CaptureContext{Cause: AfterTool, Worker: "a", Session: "a", Call: "1", Saved: map[string]bool{"f": true}}
 		changes := []Change{{Path: "f", From: "0", To: "2"}}
-		claims := w.Claims(look, changes)
+		claims := w.Claims(capture, changes)
 		if claims["f"] != c.want {
 			t.Errorf("%v: %q, want %q", c.saves, claims["f"], c.want)
 		}
-		w.Made(look, "1", "2", changes, claims)
+		w.Made(capture, "1", "2", changes, claims)
 		if len(w.Workers["a"].Others) != 1 {
 			t.Errorf("%v: what a person saved is not remembered", c.saves)
 		}
@@ -102,10 +102,10 @@ func TestSavedWhileAToolWorks(t *testing.T) {
 
 // A tool that has done what it was asked made that, whoever's command was open; one that failed, or was denied, did not.
 func TestEditBesideCommand(t *testing.T) {
-	for want, look := range map[string]Look{
-		record.Named:   {Moment: AfterTool, Call: "1"},
-		record.Unknown: {Moment: AfterTool, Call: "1", Failed: true},
-		"":             {Moment: BeforeTool, Call: "2"},
+	for want, capture := range map[string]CaptureContext{
+		record.Named:   {Cause: AfterTool, Call: "1"},
+		record.Unknown: {Cause: AfterTool, Call: "1", Failed: true},
+		"":             {Cause: BeforeTool, Call: "2"},
 	} {
 		var w Work
 		for _, worker := range []string{"a", "b"} {
@@ -116,11 +116,11 @@ func TestEditBesideCommand(t *testing.T) {
 		w.Begin("a", Worker{Session: "a", Agent: "agent"})
 		w.Open(Window{Worker: "a", Call: "1", Known: true, Edits: map[string]Edit{"f": {From: "0", To: "1"}}})
 		w.Begin("a", Worker{Session: "a", Agent: "agent"})
-		look.Worker, look.Session = "a", "a"
-		if got := w.Claims(look, []Change{{Path: "f", From: "0", To: "1"}})["f"]; got != cmp.Or(want, record.Unknown) {
-			t.Errorf("%+v: %q, want %q", look, got, want)
+		capture.Worker, capture.Session = "a", "a"
+		if got := w.Claims(capture, []Change{{Path: "f", From: "0", To: "1"}})["f"]; got != cmp.Or(want, record.Unknown) {
+			t.Errorf("%+v: %q, want %q", capture, got, want)
 		}
-		if got := w.Claims(look, []Change{{Path: "f", From: "0", To: "2"}})["f"]; got != record.Unknown {
+		if got := w.Claims(capture, []Change{{Path: "f", From: "0", To: "2"}})["f"]; got != record.Unknown {
 			t.Errorf("what the tool does not make: %q", got)
 		}
 	}
@@ -137,13 +137,13 @@ func TestForeignUnknown(t *testing.T) {
 			w.Open(Window{Worker: "a", Call: "1"})
 		}
 		w.Begin("a", Worker{Session: "a", Agent: "agent"})
-		look := Look{Moment: AfterTool, Worker: "a", Session: "a", Text: func(content string) ([]byte, bool) { return []byte(content), true }}
-		w.Made(look, "0", "1", []Change{{Path: "saved", To: "1"}}, map[string]string{"saved": record.OutsideAgents})
+		capture := CaptureContext{Cause: AfterTool, Worker: "a", Session: "a", Text: func(content string) ([]byte, bool) { return []byte(content), true }}
+		w.Made(capture, "0", "1", []Change{{Path: "saved", To: "1"}}, map[string]string{"saved": record.OutsideAgents})
 		if len(by.Others) != 1 {
 			t.Error("what a person saved while a tool was at work is not remembered")
 		}
-		w.Made(look, "1", "2", []Change{{Path: "f", To: "1"}}, map[string]string{"f": record.Unknown})
-		w.Made(look, "2", "3", []Change{{Path: "f", From: "1", To: "2"}}, map[string]string{"f": record.During})
+		w.Made(capture, "1", "2", []Change{{Path: "f", To: "1"}}, map[string]string{"f": record.Unknown})
+		w.Made(capture, "2", "3", []Change{{Path: "f", From: "1", To: "2"}}, map[string]string{"f": record.During})
 		if lost := by.Others[len(by.Others)-1].Lost == "2"; lost == tool {
 			t.Errorf("a tool of its own was at work: %v; lost: %v", tool, lost)
 		}
@@ -171,13 +171,13 @@ func TestLost(t *testing.T) {
 		var w Work
 		by := w.Begin("a", Worker{Session: "a", Agent: "agent"})
 		w.Open(Window{Worker: "a", Call: "1"})
-		look := Look{Worker: "a", Session: "a", Text: func(content string) ([]byte, bool) {
+		capture := CaptureContext{Worker: "a", Session: "a", Text: func(content string) ([]byte, bool) {
 			return []byte(strings.ReplaceAll(content, " ", "\n")), true
 		}}
 		from := "base"
 		for i, s := range c.steps {
 			to := strings.TrimSpace("base " + s.to)
-			w.Made(look, name.ID(fmt.Sprint(i)), name.ID(fmt.Sprint(i+1)), []Change{{Path: "f", From: from, To: to}}, map[string]string{"f": s.claim})
+			w.Made(capture, name.ID(fmt.Sprint(i)), name.ID(fmt.Sprint(i+1)), []Change{{Path: "f", From: from, To: to}}, map[string]string{"f": s.claim})
 			from = to
 		}
 		lost := ""

@@ -93,7 +93,7 @@ func (s *sim) write(path, by string, run int) string {
 }
 
 // look captures the worktree for an agent and checks what is claimed.
-func (s *sim) look(a *simAgent, moment Moment, call string) {
+func (s *sim) look(a *simAgent, cause Cause, call string) {
 	s.work.Begin(a.id, Worker{Session: a.session, Agent: "agent", At: time.Unix(int64(s.now), 0)})
 	var changes []Change
 	for path, content := range s.files {
@@ -101,17 +101,17 @@ func (s *sim) look(a *simAgent, moment Moment, call string) {
 			changes = append(changes, Change{Path: path, From: a.current[path], To: content})
 		}
 	}
-	look := Look{Moment: moment, Worker: a.id, Session: a.session, Call: call, In: func(tree name.OID, path string) (string, bool) {
+	capture := CaptureContext{Cause: cause, Worker: a.id, Session: a.session, Call: call, In: func(tree name.OID, path string) (string, bool) {
 		return s.trees[tree][path], true
 	}}
-	claims := s.work.Claims(look, changes)
+	claims := s.work.Claims(capture, changes)
 	for _, c := range changes {
 		s.check(a, c.Path, claims[c.Path])
 		a.current[c.Path] = c.To
 	}
 	if len(changes) > 0 {
 		a.made++
-		s.work.Made(look, name.ID(fmt.Sprint(a.made-1)), name.ID(fmt.Sprint(a.made)), changes, claims)
+		s.work.Made(capture, name.ID(fmt.Sprint(a.made-1)), name.ID(fmt.Sprint(a.made)), changes, claims)
 	}
 	tree := name.OID(fmt.Sprint(a.id, a.made))
 	s.trees[tree] = maps.Clone(a.current)

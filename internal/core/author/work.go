@@ -26,19 +26,19 @@ import (
 //
 // Time is counted in events, because two events of one millisecond have an order, too.
 type Work struct {
-	Now      int                     `json:"now"`             // number of the current event
-	Floor    int                     `json:"floor,omitempty"` // what happened up to this event was forgotten
-	Sessions map[name.Session]*Sight `json:"sessions,omitempty"`
-	Workers  map[string]*Worker      `json:"workers,omitempty"` // by conversation
-	Windows  []Window                `json:"windows,omitempty"`
-	Changes  []Change                `json:"changes,omitempty"`
-	Saves    []Save                  `json:"saves,omitempty"`
+	Now      int                        `json:"now"`             // number of the current event
+	Floor    int                        `json:"floor,omitempty"` // what happened up to this event was forgotten
+	Sessions map[name.Session]*LastSeen `json:"sessions,omitempty"`
+	Workers  map[string]*Worker         `json:"workers,omitempty"` // by conversation
+	Windows  []Window                   `json:"windows,omitempty"`
+	Changes  []Change                   `json:"changes,omitempty"`
+	Saves    []Save                     `json:"saves,omitempty"`
 	damaged  bool
 	fresh    bool // no agent had an event here before
 }
 
-// Sight says at which event the worktree had the files of the session's current checkpoint.
-type Sight struct {
+// LastSeen says at which event the worktree had the files of the session's current checkpoint.
+type LastSeen struct {
 	Began int      `json:"began"` // the event at which the session is first known
 	Seen  int      `json:"seen"`
 	Tree  name.OID `json:"tree,omitempty"` // has those files; empty in what an older version wrote
@@ -80,7 +80,7 @@ type Window struct {
 	// Edits has what the tool makes of each file that it names. Without any, it may change
 	// everything, as a command does.
 	Edits  map[string]Edit `json:"edits,omitempty"`
-	Used   bool            `json:"used,omitempty"`   // see Blind
+	Used   bool            `json:"used,omitempty"`   // see OpenUntracked
 	Unread []string        `json:"unread,omitempty"` // has the files that the capture at its opening did not look at
 }
 
@@ -126,14 +126,14 @@ func (w *Work) Saved(s Save) {
 }
 
 // Live notes who else has a prompt, or saved a file, while the tool of a capture was at work.
-func (w *Work) Live(look Look) {
-	own := w.Workers[look.Worker]
-	i := w.open(look.Worker, look.Call)
+func (w *Work) Live(capture CaptureContext) {
+	own := w.Workers[capture.Worker]
+	i := w.open(capture.Worker, capture.Call)
 	if own == nil || i < 0 {
 		return
 	}
 	for id, by := range w.Workers {
-		if id != look.Worker && by.Busy && own.At.Sub(by.At) < windowLasts {
+		if id != capture.Worker && by.Busy && own.At.Sub(by.At) < windowLasts {
 			own.Beside = append(own.Beside, by.Agent)
 		}
 	}
@@ -160,20 +160,20 @@ func Changes(changes []git.Change) []Change {
 	return gather.List(changes, func(c git.Change) Change { return Change{Path: c.Path, From: Content(c.Old), To: Content(c.New)} })
 }
 
-// Moment is why the worktree is captured.
-type Moment int
+// Cause is why the worktree is captured.
+type Cause int
 
 // The moments. Others are, for example, the compaction of a conversation.
 const (
-	Otherwise  Moment = iota
-	BeforeTool        // of a worker that is about to use a tool
-	AfterTool         // of a worker that used one
-	BeforeTurn        // a person gave a prompt to a worker that had ended its turn
+	Otherwise  Cause = iota
+	BeforeTool       // of a worker that is about to use a tool
+	AfterTool        // of a worker that used one
+	BeforeTurn       // a person gave a prompt to a worker that had ended its turn
 )
 
-// Look is one capture of the worktree.
-type Look struct {
-	Moment  Moment
+// CaptureContext is one capture of the worktree.
+type CaptureContext struct {
+	Cause   Cause
 	Worker  string
 	Session name.Session // into which the capture goes
 	Call    string       // the use of a tool that has ended
@@ -210,14 +210,14 @@ func (w *Work) Begin(worker string, as Worker) *Worker {
 	}
 	known.Agent, known.Session, known.At, known.Rewinds, known.Last, known.Ended = as.Agent, as.Session, as.At, as.Rewinds, w.Now, false
 	if w.Sessions == nil {
-		w.Sessions = map[name.Session]*Sight{}
+		w.Sessions = map[name.Session]*LastSeen{}
 	}
 	if as.Session != "" && w.Sessions[as.Session] == nil {
 		seen := -1
 		if w.fresh { // nobody who is known made any of the differences
 			seen = 0
 		}
-		w.Sessions[as.Session] = &Sight{Began: w.Now, Seen: seen}
+		w.Sessions[as.Session] = &LastSeen{Began: w.Now, Seen: seen}
 	}
 	return known
 }
@@ -268,17 +268,17 @@ func (w *Work) open(worker, call string) int {
 
 // blind is the call of a window for a whole turn of an agent without hooks before its tools: it may do
 // anything at any time.
-const blind = "(all of a turn)"
+const untrackedTurn = "(all of a turn)"
 
 // Missed is the call of the window of a hook before a tool that had no time.
 const Missed = "(missed)"
 
-// Blind notes that a worker may change anything until the end of its turn, because it has no hooks
+// OpenUntracked notes that a worker may change anything until the end of its turn, because it has no hooks
 // before its tools. It returns the window of that, for the caller to mark as used.
-func (w *Work) Blind(worker string) *Window {
-	i := w.open(worker, blind)
+func (w *Work) OpenUntracked(worker string) *Window {
+	i := w.open(worker, untrackedTurn)
 	if i < 0 {
-		w.Open(Window{Worker: worker, Call: blind})
+		w.Open(Window{Worker: worker, Call: untrackedTurn})
 		i = len(w.Windows) - 1
 	}
 	return &w.Windows[i]
@@ -288,7 +288,7 @@ func (w *Work) Blind(worker string) *Window {
 // nothing, it had them all along.
 func (w *Work) See(worker string) {
 	w.Workers[worker].Sees = true
-	i := w.open(worker, blind)
+	i := w.open(worker, untrackedTurn)
 	switch {
 	case i < 0:
 	case w.Windows[i].Used:
@@ -315,52 +315,52 @@ func (w *Work) Saw(session name.Session, tree name.OID) {
 	}
 }
 
-// Now says who made each path of the difference between a session's current checkpoint and the
+// MakersNow says who made each path of the difference between a session's current checkpoint and the
 // worktree as it is now, for somebody who is not a worker.
-func Now(ctx context.Context, repo *git.Repo, session name.Session, changes []git.Change) map[string]Who {
+func MakersNow(ctx context.Context, repo *git.Repo, session name.Session, changes []git.Change) map[string]Who {
 	all, w := Changes(changes), Load(repo.GitDir)
-	look := Look{Moment: BeforeTurn, Session: session, In: ContentIn(ctx, repo.Trees)}
+	capture := CaptureContext{Cause: BeforeTurn, Session: session, In: ContentIn(ctx, repo.Trees)}
 	// Its agent did nothing since its turn ended, whatever events it had.
 	for id, by := range w.Workers {
-		if last := w.Workers[look.Worker]; by.Session == session && (last == nil || by.Last > last.Last) {
-			look.Worker = id
+		if last := w.Workers[capture.Worker]; by.Session == session && (last == nil || by.Last > last.Last) {
+			capture.Worker = id
 		}
 	}
-	if by := w.Workers[look.Worker]; by != nil && by.Busy {
-		look.Moment = Otherwise
+	if by := w.Workers[capture.Worker]; by != nil && by.Busy {
+		capture.Cause = Otherwise
 	}
-	claims := w.Claims(look, all)
+	claims := w.Claims(capture, all)
 	return gather.Map(all, func(c Change) (string, Who) { return c.Path, Step{claims: claims}.Who(record.Path(c.Path)) })
 }
 
 // Made notes a checkpoint of a worker, with the claims that its record has of the difference from
 // the checkpoint previous. Saw has to follow.
-func (w *Work) Made(look Look, previous, made name.ID, changes []Change, claims map[string]string) {
-	if by := w.Workers[look.Worker]; by != nil {
-		by.Whole, by.End, by.Known = by.with(previous, changes, claims), made, made
+func (w *Work) Made(capture CaptureContext, previous, made name.ID, changes []Change, claims map[string]string) {
+	if by := w.Workers[capture.Worker]; by != nil {
+		by.Whole, by.End, by.Known = by.join(previous, changes, claims), made, made
 		others := maps.Clone(claims)
 		for path, claim := range claims {
-			if look.Saved[path] && claim != record.Named { // also where a tool may have changed it, too
+			if capture.Saved[path] && claim != record.Named { // also where a tool may have changed it, too
 				others[path] = record.OutsideAgents
 			}
 		}
-		by.meet(previous, changes, others, w.Rewound(look.Session, changes), w.tools(look), look.Text)
+		by.meet(previous, changes, others, w.Rewound(capture.Session, changes), w.tools(capture), capture.Text)
 	}
 	for _, c := range changes {
-		c.At, c.Session, c.Worker, c.Claim = w.Now, look.Session, look.Worker, cmp.Or(claims[c.Path], record.Unknown)
+		c.At, c.Session, c.Worker, c.Claim = w.Now, capture.Session, capture.Worker, cmp.Or(claims[c.Path], record.Unknown)
 		w.Changes = append(w.Changes, c)
 	}
 }
 
-// with returns who made the difference from the checkpoint of the worker's last turn to one that
+// join returns who made the difference from the checkpoint of the worker's last turn to one that
 // follows previous.
-func (b *Worker) with(previous name.ID, changes []Change, claims map[string]string) record.Whole {
+func (b *Worker) join(previous name.ID, changes []Change, claims map[string]string) record.Whole {
 	sum := record.Whole{Since: b.Whole.Since, Paths: maps.Clone(b.Whole.Paths)}
 	if b.End != previous || sum.Paths == nil {
 		sum = record.Whole{Since: previous, Paths: map[string]string{}}
 	}
 	for _, c := range changes {
-		sum.Paths[c.Path] = together(sum.Paths[c.Path], cmp.Or(claims[c.Path], record.Unknown))
+		sum.Paths[c.Path] = joinClaims(sum.Paths[c.Path], cmp.Or(claims[c.Path], record.Unknown))
 	}
 	return sum
 }
@@ -371,7 +371,7 @@ func (w *Work) Turn(worker string, previous name.ID, changes []Change, claims ma
 	if by == nil {
 		return nil
 	}
-	sum := by.with(previous, changes, claims)
+	sum := by.join(previous, changes, claims)
 	if sum.Paths = Stored(sum.Paths); len(sum.Paths) == 0 || len(sum.Paths) > record.MaxListed {
 		return nil
 	}
@@ -385,8 +385,8 @@ func (w *Work) NewTurn(worker string, made name.ID) {
 	}
 }
 
-// together returns the claim for a path of two differences, one after the other.
-func together(first, then string) string {
+// joinClaims returns the claim for a path of two differences, one after the other.
+func joinClaims(first, then string) string {
 	own := []string{record.Named, record.During}
 	switch {
 	case first == "" || first == then:
@@ -428,7 +428,7 @@ func Load(gitDir string) *Work {
 		w = &Work{damaged: true}
 	}
 	maps.DeleteFunc(w.Workers, func(_ string, by *Worker) bool { return by == nil })
-	maps.DeleteFunc(w.Sessions, func(_ name.Session, s *Sight) bool { return s == nil })
+	maps.DeleteFunc(w.Sessions, func(_ name.Session, s *LastSeen) bool { return s == nil })
 	return w
 }
 

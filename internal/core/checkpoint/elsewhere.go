@@ -8,10 +8,10 @@ import (
 	"git-checkpoint/internal/format/record"
 )
 
-// Elsewhere says that a checkpoint was made on a different branch from the one that HEAD is on:
+// OtherBranch says that a checkpoint was made on a different branch from the one that HEAD is on:
 // "made on feat; you are on other". It is empty if it was made on this one, or if its branch is not
 // known.
-func Elsewhere(s *Service, r *record.Record) string {
+func OtherBranch(s *Service, r *record.Record) string {
 	made, now := name.Ref(r.Git.Branch), s.Repo.Head.Branch
 	if made == now || made == "" && !r.Git.Detached {
 		return ""

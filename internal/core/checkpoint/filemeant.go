@@ -25,7 +25,7 @@ func (s *Service) IsFile(ctx context.Context, session, typed string, err error) 
 	if KindOf(err) != KindNotFound {
 		return false
 	}
-	at, err := s.Repo.Below(typed)
+	at, err := s.Repo.RelativePath(typed)
 	if err != nil || at == "." && typed != "." {
 		return false
 	}

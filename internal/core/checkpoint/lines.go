@@ -54,7 +54,7 @@ func twinName(st *journal.State, e *journal.Entry) string {
 
 // preferHere returns the one of several on the line here, or all of them.
 func preferHere(st *journal.State, all []*journal.Entry) []*journal.Entry {
-	here := st.Here()
+	here := st.CurrentLine()
 	on := slices.DeleteFunc(slices.Clone(all), func(e *journal.Entry) bool { return !here[e.Place] })
 	if len(on) == 1 {
 		return on
@@ -88,7 +88,7 @@ func (s *Service) HeadsOf(ctx context.Context, st *journal.State) []Head {
 func (s *Service) heads(ctx context.Context, st *journal.State, here []bool) (heads []Head) {
 	for _, e := range slices.Backward(st.Heads()) {
 		h := Head{
-			ID: e.Checkpoint, Number: NameTo(st, e), By: e.Event().By(), Worktree: e.Event().Worktree, Time: Time{Time: e.Event().Time},
+			ID: e.Checkpoint, Number: NameTo(st, e), By: e.Event().Writer(), Worktree: e.Event().Worktree, Time: Time{Time: e.Event().Time},
 			Here: here[e.Place], Mention: s.Mentioned(ctx, st, e),
 		}
 		for i, on := range st.OnLine(e) {
@@ -129,7 +129,7 @@ func (s *Service) RefuseLines(ctx context.Context, st *journal.State, command st
 	}
 	e := &LinesError{Failure(KindRefused, "", "%s; name one", s.WentOn(ctx, st)), s.HeadsOf(ctx, st)}
 	for _, h := range e.Heads[:min(len(e.Heads), toldHeads)] {
-		e.told.Hints = append(e.told.Hints, fmt.Sprintf("`git checkpoint "+command+"`: %s", h.Number, h.About()))
+		e.told.Hints = append(e.told.Hints, fmt.Sprintf("`git checkpoint "+command+"`: %s", h.Number, h.Description()))
 	}
 	return e
 }
@@ -157,8 +157,8 @@ func (h Head) Whose() string {
 	return h.By + ", " + h.Worktree
 }
 
-// About names the head with the number of its steps and who made it: `2.4b0d "B2" (3 steps, Ben)`.
-func (h Head) About() string {
+// Description names the head with the number of its steps and who made it: `2.4b0d "B2" (3 steps, Ben)`.
+func (h Head) Description() string {
 	return h.Mention.String() + " (" + render.Count(h.Steps, "step", "steps") + ", " + h.Whose() + ")"
 }
 

@@ -253,7 +253,7 @@ func (l *lined) kept(p *spot, before, after *journal.State, what string) {
 	if before == nil {
 		return
 	}
-	here := before.Here()
+	here := before.CurrentLine()
 	for _, head := range before.Heads() {
 		if here[head.Place] {
 			continue

@@ -86,8 +86,8 @@ func (m Mention) String() string {
 	return m.Name + m.Note
 }
 
-// About returns the message, or in parentheses what changed.
-func (m Mention) About() string {
+// Description returns the message, or in parentheses what changed.
+func (m Mention) Description() string {
 	if m.Message == "" && m.Files != "" {
 		return "(" + m.Files + ")"
 	}

@@ -42,7 +42,7 @@ func (s *Service) Mirrors() ([]Mirror, error) {
 			dir = filepath.Join(s.Repo.WorkTree, filepath.FromSlash(dir))
 		}
 		m := Mirror{Format: format, Dir: filepath.Clean(dir)}
-		m.Strays = below(s.Repo.WorkTree, m.Dir) && !below(resolved(s.Repo.WorkTree), resolved(m.Dir))
+		m.Strays = isBelow(s.Repo.WorkTree, m.Dir) && !isBelow(resolved(s.Repo.WorkTree), resolved(m.Dir))
 		out = append(out, m)
 	}
 	return out, nil
@@ -68,8 +68,8 @@ func (s *Service) mirrored() []string {
 	return slices.Compact(out)
 }
 
-// below reports whether p is dir or a path in it. It compares names only and follows no links.
-func below(dir, p string) bool {
+// isBelow reports whether p is dir or a path in it. It compares names only and follows no links.
+func isBelow(dir, p string) bool {
 	rel, err := filepath.Rel(dir, p)
 	return err == nil && filepath.IsLocal(rel)
 }

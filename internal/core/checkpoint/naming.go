@@ -51,7 +51,7 @@ func (s *Service) Resolve(ctx context.Context, session, ref string) (*Found, err
 	}
 	chosen, err := s.ChooseSession(ctx, session)
 	if err != nil {
-		if got, failed := elsewhere(ctx, s, ref); KindOf(err) == KindNotFound && (got != nil || failed != nil) {
+		if got, failed := findAnywhere(ctx, s, ref); KindOf(err) == KindNotFound && (got != nil || failed != nil) {
 			return got, failed
 		}
 		return nil, s.nameThere(ctx, ref, err)
@@ -77,22 +77,22 @@ func (s *Service) resolveIn(ctx context.Context, found *Found, session, ref stri
 		return nil, err
 	}
 	if len(entries) > 0 {
-		return s.only(ctx, found, ref, entries)
+		return s.singleMatch(ctx, found, ref, entries)
 	}
-	if got, err := elsewhere(ctx, s, ref); got != nil || err != nil {
+	if got, err := findAnywhere(ctx, s, ref); got != nil || err != nil {
 		return got, err
 	}
 	for _, rule := range []func(*journal.State, string) []*journal.Entry{byPrefix, byCommit} {
 		if entries := rule(state, ref); len(entries) > 0 {
-			return s.only(ctx, found, ref, entries)
+			return s.singleMatch(ctx, found, ref, entries)
 		}
 	}
 	if got, err := s.byOthersID(ctx, found, session, ref); got != nil || err != nil {
 		return got, err
 	}
 	if discarded := byDiscarded(state, ref); len(discarded) > 0 {
-		if here := preferHere(state, discarded); len(here) == 1 && state.Here()[here[0].Place] {
-			return s.only(ctx, found, ref, here) // somebody else left it behind; its files are here
+		if here := preferHere(state, discarded); len(here) == 1 && state.CurrentLine()[here[0].Place] {
+			return s.singleMatch(ctx, found, ref, here) // somebody else left it behind; its files are here
 		}
 		return nil, newDiscardedError(ctx, s, found, ref, discarded)
 	}
@@ -101,7 +101,7 @@ func (s *Service) resolveIn(ctx context.Context, found *Found, session, ref stri
 		entries = append(entries, e)
 	}
 	if len(entries) > 0 {
-		return s.only(ctx, found, ref, entries)
+		return s.singleMatch(ctx, found, ref, entries)
 	}
 	if before := s.continued(ctx, state); before != nil && numberPattern().MatchString(ref) {
 		return s.resolveIn(ctx, before, session, ref)
@@ -109,9 +109,9 @@ func (s *Service) resolveIn(ctx context.Context, found *Found, session, ref stri
 	return nil, UnknownCheckpointError(found.Session, state, ref)
 }
 
-// only completes f with the single match. More than one is an error of KindUsage that lists the
+// singleMatch completes f with the single match. More than one is an error of KindUsage that lists the
 // first ten.
-func (s *Service) only(ctx context.Context, f *Found, ref string, entries []*journal.Entry) (*Found, error) {
+func (s *Service) singleMatch(ctx context.Context, f *Found, ref string, entries []*journal.Entry) (*Found, error) {
 	if len(entries) == 1 {
 		f.Entry = entries[0]
 		return f, nil
@@ -122,7 +122,7 @@ func (s *Service) only(ctx context.Context, f *Found, ref string, entries []*jou
 			e.Hints = append(e.Hints, "…")
 			break
 		}
-		e.Hints = append(e.Hints, fmt.Sprintf("%s %s, %s", c.Checkpoint, s.Mentioned(ctx, f.State, c), c.Event().By()))
+		e.Hints = append(e.Hints, fmt.Sprintf("%s %s, %s", c.Checkpoint, s.Mentioned(ctx, f.State, c), c.Event().Writer()))
 	}
 	return nil, e
 }
@@ -271,9 +271,9 @@ func matching(st *journal.State, rules ...func(*journal.Entry) bool) []*journal.
 	return nil
 }
 
-// elsewhere finds names that do not depend on a session: a shortened ref, a whole id, or the whole object id of a
+// findAnywhere finds names that do not depend on a session: a shortened ref, a whole id, or the whole object id of a
 // checkpoint's commit. It returns nil when ref is none of them.
-func elsewhere(ctx context.Context, s *Service, ref string) (*Found, error) {
+func findAnywhere(ctx context.Context, s *Service, ref string) (*Found, error) {
 	switch {
 	case strings.HasPrefix(ref, "checkpoints/"):
 		return s.resolveRef(ctx, "refs/"+ref)

@@ -80,7 +80,7 @@ func (s *Service) byOthersID(ctx context.Context, found *Found, session, ref str
 		return byWrittenID(st, ref)
 	}
 	if e := rule(found.State, ref); e != nil {
-		return s.only(ctx, found, ref, []*journal.Entry{e})
+		return s.singleMatch(ctx, found, ref, []*journal.Entry{e})
 	}
 	return ownElsewhere(ctx, s, session, ref, rule)
 }

@@ -291,17 +291,17 @@ func classified(err error) error {
 		return as(KindRefused, "run the command there; if that worktree is of no use any more, remove it first")
 	case isA[*snapshot.LockedError](err):
 		return as(KindRefused, "wait for the other git process; if none is running, remove that file")
-	case meanwhile(err) != "":
-		return as(KindRefused, meanwhile(err))
+	case meanwhileHint(err) != "":
+		return as(KindRefused, meanwhileHint(err))
 	case errors.Is(err, git.ErrMissing):
 		return as(KindInvalid, "`git checkpoint validate --deep` shows what is damaged")
 	}
 	return as(KindFailed, permissionHints(err)...)
 }
 
-// meanwhile returns what to do about an error that says that something changed, is changing or uses files of the
+// meanwhileHint returns what to do about an error that says that something changed, is changing or uses files of the
 // worktree, and "" for any other error.
-func meanwhile(err error) string {
+func meanwhileHint(err error) string {
 	switch {
 	case errors.Is(err, snapshot.ErrMoved), errors.Is(err, snapshot.ErrBusy):
 		return "nothing was changed; run the command again"

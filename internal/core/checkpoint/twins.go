@@ -61,7 +61,7 @@ func unlessKept(st *journal.State, e *journal.Entry) *journal.Entry {
 		return e
 	}
 	for i, c := range st.Standings() {
-		if c.Discarded && c.Step == e.Step && st.IsOwn(st.At(i)) && numberOf(st.At(i)) == numberOf(e) && !st.Here()[e.Place] {
+		if c.Discarded && c.Step == e.Step && st.IsOwn(st.At(i)) && numberOf(st.At(i)) == numberOf(e) && !st.CurrentLine()[e.Place] {
 			return nil
 		}
 	}
@@ -81,7 +81,7 @@ func numberedHere(st *journal.State, ref string) *journal.Entry {
 	}
 	var here []bool // nil: there is one line only
 	if st.Place != "" && len(st.Heads()) > 1 {
-		here = st.Here()
+		here = st.CurrentLine()
 	}
 	// If "6.1" was asked for and no milestone of step 6 has iteration 1, the first one was made
 	// without an iteration.

@@ -156,7 +156,7 @@ func findingsOf(ctx context.Context, s *checkpoint.Service, scanner *Scanner, ta
 	// The user may name the file relative to the current directory; findings have paths
 	// from the top.
 	path := target
-	if below, err := s.Repo.Below(target); err == nil {
+	if below, err := s.Repo.RelativePath(target); err == nil {
 		path = below
 	}
 	found := gather.Those(all.Secrets, func(one Secret) bool {

@@ -211,7 +211,7 @@ func (sc *Scanner) report(r *Report, oid name.OID, path string, v guard.Result) 
 	if v.Gap != "" {
 		r.Gaps = append(r.Gaps, Gap{oid, path, v.Gap})
 	}
-	for _, f := range guard.At(path, v.Findings) {
+	for _, f := range guard.CountingAt(path, v.Findings) {
 		reason := sc.allowed[f.Fingerprint]
 		if reason == "" && f.User != "" {
 			reason = sc.allowed[f.User]

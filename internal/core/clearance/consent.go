@@ -38,8 +38,8 @@ func (p *Private) keys() (keys []string) {
 	return keys
 }
 
-// without leaves out what somebody agreed to.
-func (p *Private) without(agreed map[string]bool) {
+// drop leaves out what somebody agreed to.
+func (p *Private) drop(agreed map[string]bool) {
 	for k, key := range keyOf {
 		if agreed[key] {
 			p.files[k] = nil
@@ -104,7 +104,7 @@ func Foresee(ctx context.Context, s *checkpoint.Service, remote string, to *Dest
 		return first, err
 	}
 	if first.Private, err = to.Private(ctx); err == nil {
-		first.without(agreed)
+		first.drop(agreed)
 	}
 	return first, err
 }

@@ -58,7 +58,7 @@ func Copies(s *checkpoint.Service) (all []Copy, err error) {
 	seen := map[string]bool{}
 	for _, dir := range dirs {
 		for _, kind := range []*CopyKind{talkCopies, memories, notes, leftovers} {
-			for _, file := range below(dir.Path, kind.at...) {
+			for _, file := range filesBelow(dir.Path, kind.at...) {
 				add(file, kind, true)
 			}
 		}
@@ -78,8 +78,8 @@ func Copies(s *checkpoint.Service) (all []Copy, err error) {
 	return all, err
 }
 
-// below returns the regular files in a directory of this program that match patterns, or are in a directory that does.
-func below(dir string, patterns ...string) (files []string) {
+// filesBelow returns the regular files in a directory of this program that match patterns, or are in a directory that does.
+func filesBelow(dir string, patterns ...string) (files []string) {
 	for _, pattern := range patterns {
 		found, _ := fs.Glob(os.DirFS(dir), pattern) //nolint:errcheck // the pattern is right
 		for _, top := range found {
@@ -101,7 +101,7 @@ type memory struct {
 }
 
 func remembered(dir string) (all []memory) {
-	for _, file := range below(dir, memories.at[0]) {
+	for _, file := range filesBelow(dir, memories.at[0]) {
 		var m memory
 		if data, err := os.ReadFile(file); err == nil && json.Unmarshal(data, &m) == nil {
 			all = append(all, m)
@@ -115,7 +115,7 @@ func SweepCopies(s *checkpoint.Service) error {
 	const unusedCopy = 30 * 24 * time.Hour // how long a copy of a conversation is kept after it was written, or a hook saw it
 	dirs, err := checkpoint.OwnDirs(s)
 	for _, dir := range dirs {
-		for _, file := range below(dir.Path, talkCopies.at[0]) {
+		for _, file := range filesBelow(dir.Path, talkCopies.at[0]) {
 			info, statErr := os.Lstat(file)
 			unused := statErr == nil && s.Now().Sub(info.ModTime()) > unusedCopy
 			if unused && !slices.ContainsFunc(remembered(dir.Path), func(m memory) bool {

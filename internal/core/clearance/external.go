@@ -82,7 +82,7 @@ func (e *external) leaks(ctx context.Context, some []content, found func(int, le
 		return err
 	}
 	for _, leak := range report {
-		i, known := leak.of(dir, len(some))
+		i, known := leak.contentNumber(dir, len(some))
 		if !known {
 			// A report about unknown files means that the scanner looked elsewhere, so
 			// nothing is known.
@@ -159,8 +159,8 @@ type leak struct {
 	Secret    string
 }
 
-// of returns the number of the content that an entry is about.
-func (l leak) of(dir string, count int) (int, bool) {
+// contentNumber returns the number of the content that an entry is about.
+func (l leak) contentNumber(dir string, count int) (int, bool) {
 	// Scanners report paths in full or relative to the directory where they run.
 	file := filepath.ToSlash(l.File)
 	for _, top := range []string{filepath.ToSlash(dir) + "/", "./"} {

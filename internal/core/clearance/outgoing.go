@@ -90,7 +90,7 @@ func Reachable(ctx context.Context, repo *git.Repo, from, not []name.OID, visit 
 // but objects larger than longest bytes are skipped.
 func (sc *Scanner) scanObjects(ctx context.Context, report *Report, objects []met, longest int64) error {
 	open := slices.DeleteFunc(objects, func(one met) bool {
-		v, known := sc.verdicts.of(one.oid)
+		v, known := sc.verdicts.verdictOf(one.oid)
 		if known {
 			sc.report(report, one.oid, one.path, v)
 		}

@@ -23,7 +23,7 @@ func (sc *Scanner) outside(ctx context.Context, report *Report, named []lfs.Name
 		if file == "" {
 			continue
 		}
-		v, known := sc.verdicts.of(name.OID(n.ID))
+		v, known := sc.verdicts.verdictOf(name.OID(n.ID))
 		if !known {
 			var err error
 			if v, err = sc.scanFile(ctx, n, file); err != nil {
@@ -55,6 +55,6 @@ func (sc *Scanner) outsideOf(ctx context.Context, tips []name.OID) ([]lfs.Named,
 	if sc.off || !lfs.Open(sc.repo).InUse() {
 		return nil, nil
 	}
-	named, err := lfs.Below(ctx, sc.repo, tips, nil, false)
+	named, err := lfs.PointersBelow(ctx, sc.repo, tips, nil, false)
 	return slices.DeleteFunc(named, func(n lfs.Named) bool { return sc.expunged.Objects[n.Blob] }), err
 }

@@ -110,7 +110,7 @@ func (v *verdicts) readLine(oid name.OID, text string) {
 	}
 }
 
-func (v *verdicts) of(oid name.OID) (guard.Result, bool) {
+func (v *verdicts) verdictOf(oid name.OID) (guard.Result, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if one, known := v.known[oid]; known {

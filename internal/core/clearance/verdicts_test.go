@@ -72,7 +72,7 @@ func TestVerdicts(t *testing.T) {
 			if n%7 == 0 || n == all {
 				want = leak
 			}
-			got, known := next.of(oid(n))
+			got, known := next.verdictOf(oid(n))
 			if known != (n != all+1) || known && !reflect.DeepEqual(got, want) {
 				t.Errorf("asked for %v: %d is %+v, %v", ask, n, got, known)
 			}
@@ -82,23 +82,23 @@ func TestVerdicts(t *testing.T) {
 		}
 	}
 	for _, other := range []*verdicts{openVerdicts(file, "scanner", []byte("another")), openVerdicts(file, "scanner 2", []byte("key"))} {
-		if _, known := other.of(oid(0)); known {
+		if _, known := other.verdictOf(oid(0)); known {
 			t.Error("the verdict of another scanner or key is used")
 		}
 	}
 	own := openVerdicts(file, "scanner", []byte("key"))
 	own.made = func(one name.OID) bool { return one == oid(0) }
-	if _, known := own.of(oid(0)); known || own.read {
+	if _, known := own.verdictOf(oid(0)); known || own.read {
 		t.Error("the file is searched for an object that this process made")
 	}
-	if _, known := own.of(oid(1)); !known {
+	if _, known := own.verdictOf(oid(1)); !known {
 		t.Error("the file is not searched for another object")
 	}
 	if err := os.Truncate(file, maxVerdicts); err != nil {
 		t.Fatal(err)
 	}
 	again := openVerdicts(file, "scanner", []byte("key"))
-	if _, known := again.of(oid(0)); known {
+	if _, known := again.verdictOf(oid(0)); known {
 		t.Error("a file that is too large is used")
 	}
 	again.add(oid(0), guard.Result{})
@@ -132,13 +132,13 @@ func TestVerdictsAreShared(t *testing.T) {
 	}
 	open().verdicts.add(one, guard.Result{})
 	again := open().verdicts
-	if _, known := again.of(one); !known {
+	if _, known := again.verdictOf(one); !known {
 		t.Error("what one scanner found is not known to the next one")
 	}
 	if err := os.Remove(filepath.Join(s.Repo.CommonDir, "checkpoint", "guard-key")); err != nil {
 		t.Fatal(err)
 	}
-	if _, known := open().verdicts.of(one); known {
+	if _, known := open().verdicts.verdictOf(one); known {
 		t.Error("what was found with another key is used")
 	}
 }

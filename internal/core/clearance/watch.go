@@ -40,11 +40,11 @@ func (w *Watch) Look(file string, oid name.OID, content []byte) {
 // remembered, so only one with a finding is looked up.
 func (w *Watch) verdictOf(oid name.OID, content []byte) (v guard.Result, known bool) {
 	if content == nil || len(content) > atSave {
-		return w.scanner.verdicts.of(oid)
+		return w.scanner.verdicts.verdictOf(oid)
 	}
 	v = w.scanner.rules.Bytes(content)
 	if len(v.Findings) > 0 || v.Gap != "" {
-		if old, known := w.scanner.verdicts.of(oid); known {
+		if old, known := w.scanner.verdicts.verdictOf(oid); known {
 			return old, true
 		}
 	}

@@ -197,8 +197,8 @@ func hook(ctx context.Context, s *checkpoint.Service, hook string, env []string,
 	return err
 }
 
-// After runs the post-commit hook. The commits exist by then, so a failure is only a warning.
-func After(ctx context.Context, s *checkpoint.Service) {
+// RunPostCommit runs the post-commit hook. The commits exist by then, so a failure is only a warning.
+func RunPostCommit(ctx context.Context, s *checkpoint.Service) {
 	if err := hook(context.WithoutCancel(ctx), s, "post-commit", nil); err != nil {
 		s.Warn("the hook post-commit failed")
 	}

@@ -246,7 +246,7 @@ func (s *scan) try(rule int, l *layer, at int) {
 		}
 	}
 	s.tried[l.depth]++
-	if m := r.at(l.text, at); m != nil {
+	if m := r.matchAt(l.text, at); m != nil {
 		s.find(rule, l, m.from, m.secret, at)
 	}
 }
@@ -347,9 +347,9 @@ func (n name) rule(text []byte, v value) string {
 // login matches what precedes a password in .netrc on its line.
 var login = lazy.Pattern(`login\s+\S+\s+$`)
 
-// at applies the rule's pattern at a keyword and then its check. It returns nil without a
+// matchAt applies the rule's pattern at a keyword and then its check. It returns nil without a
 // secret.
-func (r *Rule) at(text []byte, keyword int) *match {
+func (r *Rule) matchAt(text []byte, keyword int) *match {
 	from := max(0, keyword-r.Back)
 	window := text[from:min(len(text), keyword+r.Reach)]
 	groups := r.pattern().FindSubmatchIndex(window)

@@ -189,7 +189,7 @@ func TestAt(t *testing.T) {
 		"config.env": 2, "src/app.go": 2, "contest/latest.go": 2, "testdata/.env": 2, "tests/.env.local": 2, "fixtures/credentials.json": 2,
 		"src/app_test.go": 1, "testdata/a.json": 1, "web/login.spec.ts": 1, "tests/login.py": 1, "test_login.py": 1,
 	} {
-		if got := guard.At(file, found); len(got) != want {
+		if got := guard.CountingAt(file, found); len(got) != want {
 			t.Errorf("%s: %v", file, got)
 		}
 	}
@@ -203,7 +203,7 @@ func TestFirm(t *testing.T) {
 		"Authorization: Bearer {alnum:40}": 1, "DB_PASSWORD={alnum:20}": 0,
 	} {
 		found := scanner().Bytes([]byte(fill(r, template))).Findings
-		if got := guard.At("tests/fixtures/app.py", found); len(found) != 1 || len(got) != want {
+		if got := guard.CountingAt("tests/fixtures/app.py", found); len(found) != 1 || len(got) != want {
 			t.Errorf("%s: %v of %v", template, got, found)
 		}
 	}

@@ -7,10 +7,10 @@ import (
 	"git-checkpoint/internal/sys/lazy"
 )
 
-// At returns the findings that count at a path. A "password" in the source of a test is invented
+// CountingAt returns the findings that count at a path. A "password" in the source of a test is invented
 // unless its format says that it is real, so guesses in tests are dropped. This depends on the path
 // and not on the content, and is applied to the remembered findings each time a file is seen.
-func At(file string, found []Finding) []Finding {
+func CountingAt(file string, found []Finding) []Finding {
 	if len(found) == 0 || !inTests().MatchString("/"+file) || settings().MatchString(path.Base(file)) {
 		return found
 	}

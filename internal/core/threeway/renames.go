@@ -42,9 +42,9 @@ func matched(changes []Change) map[string]string {
 	}
 	for _, c := range changes {
 		switch {
-		case c.From.regular() && !c.To.there():
+		case c.From.regular() && !c.To.exists():
 			of(c.From).gone = append(of(c.From).gone, c.Path)
-		case c.To.regular() && !c.From.there():
+		case c.To.regular() && !c.From.exists():
 			of(c.To).made = append(of(c.To).made, c.Path)
 		}
 	}
@@ -61,7 +61,7 @@ func matched(changes []Change) map[string]string {
 func (s *set) findRenames() {
 	changes := make([]Change, 0, len(s.changed))
 	for p, c := range s.changed {
-		changes = append(changes, Change{Path: p, From: Side{}.At(p, c.Old), To: s.ours.At(p, c.New)})
+		changes = append(changes, Change{Path: p, From: Side{}.VersionAt(p, c.Old), To: s.ours.VersionAt(p, c.New)})
 	}
 	s.renames = matched(changes)
 }
@@ -72,7 +72,7 @@ func (s *set) find(ctx context.Context, path string, base Version) (at, why stri
 	if to := s.moved[path]; to != "" {
 		return to, "", nil
 	}
-	if !base.there() || s.now(path, base).there() {
+	if !base.exists() || s.versionNow(path, base).exists() {
 		return path, "", nil
 	}
 	if _, edited := s.edits[path]; edited { // a newer change removed it
@@ -100,7 +100,7 @@ func (s *set) refuseEdited(ctx context.Context, changes []Change) error {
 	entries := map[string]git.Entry{}
 	for _, c := range changes {
 		at[c.Path], entries[c.Path] = c, c.To.Entry
-		made, gone = made || !c.From.there(), gone || !c.To.there()
+		made, gone = made || !c.From.exists(), gone || !c.To.exists()
 	}
 	if !made || !gone {
 		return nil
@@ -111,7 +111,7 @@ func (s *set) refuseEdited(ctx context.Context, changes []Change) error {
 	}
 	found, err := Renames(ctx, s.repo, s.base, theirs)
 	for from, to := range found {
-		if c, is := at[from]; is && at[to].To.there() && !git.IsEmptyBlob(c.From.Entry.OID) && !s.now(from, c.From).Same(c.From) {
+		if c, is := at[from]; is && at[to].To.exists() && !git.IsEmptyBlob(c.From.Entry.OID) && !s.versionNow(from, c.From).Same(c.From) {
 			s.pairs[from], s.pairs[to] = to, from
 			s.conflict(from, "renamed and changed, and changed or deleted since")
 		}
@@ -134,8 +134,8 @@ func Renames(ctx context.Context, repo *git.Repo, from, to name.OID) (map[string
 	return found, nil
 }
 
-// back applies a rename: what base has at p.from.Path goes to p.to.Path.
-func (s *set) back(ctx context.Context, p pair) error {
+// applyRename applies a rename: what base has at p.from.Path goes to p.to.Path.
+func (s *set) applyRename(ctx context.Context, p pair) error {
 	from, to := p.from.Path, p.to.Path
 	if s.failed(from) || s.failed(to) {
 		s.pairs[from], s.pairs[to] = to, from
@@ -146,10 +146,10 @@ func (s *set) back(ctx context.Context, p pair) error {
 	if err != nil {
 		return err
 	}
-	ours := s.now(at, p.from.From)
+	ours := s.versionNow(at, p.from.From)
 	switch {
 	case why != "":
-	case !ours.there():
+	case !ours.exists():
 		why = "deleted since"
 	case at == to: // somebody renamed it back
 		s.note(from, Same, "")
@@ -157,7 +157,7 @@ func (s *set) back(ctx context.Context, p pair) error {
 		return nil
 	case at != from: // as for git: one file, two new names
 		why = "renamed to " + at + " since"
-	case s.now(to, p.to.From).there():
+	case s.versionNow(to, p.to.From).exists():
 		why = "made again since it was renamed"
 	}
 	s.pairs[from], s.pairs[to] = to, from

@@ -49,16 +49,16 @@ func (s Side) Target(t snapshot.Target) snapshot.Target {
 	return snapshot.Target{Tree: s.Tree, Raw: s.Raw, Modes: s.Modes, ModesKnown: t.ModesKnown, Skipped: t.Skipped, Keep: t.Keep}
 }
 
-// At returns the version that a side has of a path, whose tree entry is e.
-func (s Side) At(path string, e git.Entry) Version {
+// VersionAt returns the version that a side has of a path, whose tree entry is e.
+func (s Side) VersionAt(path string, e git.Entry) Version {
 	if e.Mode == 0 {
 		return Version{}
 	}
 	return Version{git.Entry{Mode: e.Mode, OID: e.OID}, s.Raw[path], s.Modes[path]}
 }
 
-// there reports whether there is a file.
-func (v Version) there() bool { return v.Entry.Mode != 0 }
+// exists reports whether there is a file.
+func (v Version) exists() bool { return v.Entry.Mode != 0 }
 
 // regular reports whether v is a regular file, rather than a link, a submodule or none.
 func (v Version) regular() bool { return v.Entry.Mode == git.ModeFile || v.Entry.Mode == git.ModeExec }
@@ -79,9 +79,9 @@ type Change struct {
 // Names are the sides as conflict markers name them.
 type Names struct{ Ours, Base, Theirs string }
 
-// Between returns the changes that lead from one tree to another, sorted by path. Files with the same
+// Diff returns the changes that lead from one tree to another, sorted by path. Files with the same
 // blob and other exact bytes are among them.
-func Between(ctx context.Context, repo *git.Repo, from, to Side, called Names) ([]Change, error) {
+func Diff(ctx context.Context, repo *git.Repo, from, to Side, called Names) ([]Change, error) {
 	differ, err := repo.Trees.Diff(ctx, from.Tree, to.Tree)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func Between(ctx context.Context, repo *git.Repo, from, to Side, called Names) (
 	changes, at := make([]Change, 0, len(differ)), map[string]bool{}
 	for _, d := range differ {
 		at[d.Path] = true
-		changes = append(changes, Change{d.Path, from.At(d.Path, d.Old), to.At(d.Path, d.New), called})
+		changes = append(changes, Change{d.Path, from.VersionAt(d.Path, d.Old), to.VersionAt(d.Path, d.New), called})
 	}
 	for _, raw := range []map[string]name.OID{from.Raw, to.Raw} {
 		for p := range raw {
@@ -102,7 +102,7 @@ func Between(ctx context.Context, repo *git.Repo, from, to Side, called Names) (
 				return nil, err
 			}
 			if there {
-				changes = append(changes, Change{p, from.At(p, e), to.At(p, e), called})
+				changes = append(changes, Change{p, from.VersionAt(p, e), to.VersionAt(p, e), called})
 			}
 		}
 	}
@@ -149,8 +149,8 @@ type Merge struct {
 	pairs   map[string]string   // the paths of a rename that was reversed, in both directions
 }
 
-// Into begins a merge. With markers, conflicts of lines are written into the files.
-func Into(repo *git.Repo, ours Side, markers bool) *Merge {
+// Begin begins a merge. With markers, conflicts of lines are written into the files.
+func Begin(repo *git.Repo, ours Side, markers bool) *Merge {
 	return &Merge{nil, repo, ours, markers, map[string]Version{}, map[string]*Outcome{}, map[string]string{}, map[string]string{}}
 }
 
@@ -164,7 +164,7 @@ func (m *Merge) Apply(ctx context.Context, base name.OID, changes []Change) erro
 	s.findRenames()
 	pairs, rest := renamed(changes)
 	for _, p := range pairs {
-		if err := s.back(ctx, p); err != nil {
+		if err := s.applyRename(ctx, p); err != nil {
 			return err
 		}
 	}
@@ -198,15 +198,15 @@ type set struct {
 	edited  map[string]string // likewise, of files whose content changed, too; nil: not looked for yet
 }
 
-// now returns what ours has at a path by now. like is the version in base.
-func (s *set) now(path string, like Version) Version {
+// versionNow returns what ours has at a path by now. like is the version in base.
+func (s *set) versionNow(path string, like Version) Version {
 	if v, edited := s.edits[path]; edited {
 		return v
 	}
 	if c, changed := s.changed[path]; changed {
-		return s.ours.At(path, c.New)
+		return s.ours.VersionAt(path, c.New)
 	}
-	return s.ours.At(path, like.Entry)
+	return s.ours.VersionAt(path, like.Entry)
 }
 
 // one applies the change of one path.
@@ -218,18 +218,18 @@ func (s *set) one(ctx context.Context, c Change) error {
 	if err != nil {
 		return err
 	}
-	if at != c.Path && !c.To.there() {
+	if at != c.Path && !c.To.exists() {
 		why = "renamed to " + at + " since" // or copied, and the copy is not ours to delete
 	}
 	if why != "" {
 		s.conflict(c.Path, why)
 		return nil
 	}
-	got, how, why, err := s.three(ctx, c, s.now(at, c.From))
+	got, how, why, err := s.three(ctx, c, s.versionNow(at, c.From))
 	if err != nil {
 		return err
 	}
-	if how == Conflict && !got.there() {
+	if how == Conflict && !got.exists() {
 		s.conflict(c.Path, why)
 		return nil
 	}
@@ -251,11 +251,11 @@ func (s *set) three(ctx context.Context, c Change, ours Version) (Version, How, 
 		return Version{}, Conflict, "a submodule or nested repository", nil
 	case ours.Same(base):
 		return theirs, Restored, "", nil
-	case !ours.there():
+	case !ours.exists():
 		return Version{}, Conflict, "deleted since", nil
-	case !theirs.there():
+	case !theirs.exists():
 		return Version{}, Conflict, "changed since it was made", nil
-	case !base.there():
+	case !base.exists():
 		return Version{}, Conflict, "made again since it was deleted", nil
 	case !base.regular() || !ours.regular() || !theirs.regular():
 		return Version{}, Conflict, "a link, or not a file of the same kind any more", nil
@@ -341,7 +341,7 @@ func (m *Merge) Done(ctx context.Context) (Side, error) {
 		again = false
 		for _, p := range slices.Sorted(maps.Keys(m.edits)) {
 			v, still := m.edits[p]
-			if !still || !v.there() {
+			if !still || !v.exists() {
 				continue
 			}
 			clash, err := m.clashes(ctx, p)
@@ -399,7 +399,7 @@ func (m *Merge) clashes(ctx context.Context, p string) (bool, error) {
 				return true, nil
 			}
 		}
-		if above.there() {
+		if above.exists() {
 			return true, nil
 		}
 	}
@@ -410,7 +410,7 @@ func (m *Merge) clashes(ctx context.Context, p string) (bool, error) {
 	clash := false
 	err = m.repo.Trees.Walk(ctx, e.OID, func(below string, _ git.Entry) error {
 		v, edited := m.edits[strings.Join([]string{p, below}, "/")]
-		clash = clash || !edited || v.there()
+		clash = clash || !edited || v.exists()
 		return nil
 	})
 	return clash, err

@@ -78,10 +78,10 @@ func (w world) files(tree name.OID) files {
 // merge merges the changes that lead from each tree to the next one into ours.
 func (w world) merge(ours files, markers bool, steps ...[2]files) (files, string) {
 	w.Helper()
-	m := Into(w.repo, Side{Tree: w.tree(ours)}, markers)
+	m := Begin(w.repo, Side{Tree: w.tree(ours)}, markers)
 	for _, step := range steps {
 		base := Side{Tree: w.tree(step[0])}
-		changes, err := Between(w.Context(), w.repo, base, Side{Tree: w.tree(step[1])}, Names{"now", "step 4", "before step 4"})
+		changes, err := Diff(w.Context(), w.repo, base, Side{Tree: w.tree(step[1])}, Names{"now", "step 4", "before step 4"})
 		if err == nil {
 			err = m.Apply(w.Context(), base.Tree, changes)
 		}
@@ -202,11 +202,11 @@ func TestRaw(t *testing.T) {
 	merge := func(ours Side) (Side, How) {
 		t.Helper()
 		base, theirs := Side{Tree: tree}, Side{Tree: tree, Raw: map[string]name.OID{"a": crlf}}
-		changes, err := Between(context.Background(), w.repo, base, theirs, Names{})
+		changes, err := Diff(context.Background(), w.repo, base, theirs, Names{})
 		if err != nil || len(changes) != 1 {
 			t.Fatalf("%v %v", changes, err)
 		}
-		m := Into(w.repo, ours, false)
+		m := Begin(w.repo, ours, false)
 		if err := m.Apply(w.Context(), tree, changes); err != nil {
 			t.Fatal(err)
 		}

@@ -44,7 +44,7 @@ func assign(value any, into reflect.Value, path string, found *problems) {
 		}
 		into.Set(reflect.MakeSlice(into.Type(), len(items), len(items)))
 		for i, item := range items {
-			assign(item, into.Index(i), at(path, i), found)
+			assign(item, into.Index(i), itemPath(path, i), found)
 		}
 	default:
 		scalar := reflect.ValueOf(value)

@@ -67,7 +67,7 @@ func (d *Definition) told(source string, a Accepted, now time.Time) string {
 		return ""
 	}
 	vars := map[string]any{"workflow": d.Name, "session": "", "state": value(a.State), "record": value(a.Record), "now": int(now.Unix())}
-	text, whole, err := d.over(sessionScope(), vars, a.State, a.Record).render(source)
+	text, whole, err := d.evaluatorOver(sessionScope(), vars, a.State, a.Record).render(source)
 	if err != nil || !whole {
 		return ""
 	}

@@ -87,5 +87,5 @@ func (d *Definition) JSON() json.RawMessage { return slices.Clone(d.source) }
 // Branch returns the name of the branch that `session start --branch` creates for a session.
 func (d *Definition) Branch(session string) string {
 	source := cmp.Or(d.Session.Branch, "{workflow}/{session}")
-	return d.over(sessionScope(), map[string]any{"workflow": d.Name, "session": session}).fill(source)
+	return d.evaluatorOver(sessionScope(), map[string]any{"workflow": d.Name, "session": session}).fill(source)
 }

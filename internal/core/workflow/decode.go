@@ -120,7 +120,7 @@ func (d decoder) list(path string, depth int) (any, error) {
 	for d.PeekKind() != ']' {
 		child := ""
 		if d.offsets != nil {
-			child = at(path, len(items))
+			child = itemPath(path, len(items))
 		}
 		item, err := d.value(child, depth+1)
 		if err != nil {

@@ -30,7 +30,7 @@ func (d *Definition) newEvaluation(s Situation, current json.RawMessage, only st
 		state = map[string]any{}
 	}
 	e := &evaluation{d: d}
-	e.evaluator = d.over(resumeScope(), map[string]any{
+	e.evaluator = d.evaluatorOver(resumeScope(), map[string]any{
 		"state": state, "former": value(s.Former), "error": value(s.Error), "current": value(current),
 		"status": s.Status, "session": s.Session, "workflow": d.Name, "branch": s.Branch, "files": listOf(s.Changed),
 		"age": sayRough(s.Age), "step": s.Place.Step, "step_name": s.Place.Name, "point": "", "next_step": nil, "next_name": "",

@@ -223,8 +223,8 @@ type evaluator struct {
 	vars  map[string]any
 }
 
-// over returns an evaluator of the definition's expressions. The variables hold the given texts.
-func (d *Definition) over(s scope, vars map[string]any, texts ...[]byte) *evaluator {
+// evaluatorOver returns an evaluator of the definition's expressions. The variables hold the given texts.
+func (d *Definition) evaluatorOver(s scope, vars map[string]any, texts ...[]byte) *evaluator {
 	return &evaluator{&d.programs, newMeter(texts...), s, vars}
 }
 

@@ -89,7 +89,7 @@ func (r *Resume) followMark(path string, was, is gjson.Result) {
 	if path == "" {
 		return
 	}
-	gone, come := apart(was, is)
+	gone, come := difference(was, is)
 	if len(come) == 1 && set(gone)[identity(value(rawAt(r.State, path)))] {
 		r.follow(path, encode(come[0]))
 	}
@@ -98,7 +98,7 @@ func (r *Resume) followMark(path string, was, is gjson.Result) {
 // equal compares two JSON values, lists as sets if unordered.
 func equal(was, is gjson.Result, unordered bool) bool {
 	if unordered && isList(was) && isList(is) {
-		gone, come := apart(was, is)
+		gone, come := difference(was, is)
 		return len(gone)+len(come) == 0
 	}
 	return identity(value(json.RawMessage(was.Raw))) == identity(value(json.RawMessage(is.Raw)))
@@ -110,7 +110,7 @@ func told(member string, was, is gjson.Result) string {
 	if !was.IsArray() || !is.IsArray() {
 		return fmt.Sprintf("issue %s changed", member)
 	}
-	gone, come := apart(was, is)
+	gone, come := difference(was, is)
 	var parts []string
 	if len(come) > 0 {
 		parts = append(parts, "added "+joined(come, ", "))
@@ -124,8 +124,8 @@ func told(member string, was, is gjson.Result) string {
 // isList reports whether a value is a list, or is absent or null, which counts as an empty one.
 func isList(v gjson.Result) bool { return v.IsArray() || v.Type == gjson.Null }
 
-// apart returns the items that are only in the first list and those that are only in the second.
-func apart(was, is gjson.Result) (gone, come []any) {
+// difference returns the items that are only in the first list and those that are only in the second.
+func difference(was, is gjson.Result) (gone, come []any) {
 	before, _ := value(json.RawMessage(was.Raw)).([]any)
 	after, _ := value(json.RawMessage(is.Raw)).([]any)
 	return missing(before, after), missing(after, before)

@@ -56,7 +56,7 @@ var functions = sync.OnceValue(func() conf.FunctionsTable {
 		"utc":        {stamped(time.RFC3339), textOf},
 		"is_time":    {isTime, reflect.TypeFor[func(any) bool]()},
 		tickName:     {tick, reflect.TypeFor[func(any, int, int) bool]()},
-		inName:       {in, truth},
+		inName:       {contains, truth},
 		addName:      {add, reflect.TypeFor[func(any, any) any]()},
 	} {
 		table[name] = &builtin.Function{Name: name, Func: f.call, Types: []reflect.Type{f.is}}

@@ -23,9 +23,9 @@ func asList(v any) ([]any, error) {
 // pair.
 func set(items []any) map[string]bool { return gather.Set(items, identity) }
 
-// in is the operator "in": it looks up an item in a list, or a member name in an object. Text is
+// contains is the operator "in": it looks up an item in a list, or a member name in an object. Text is
 // compared directly, because computing an identity for each item of a long list is slow.
-func in(args ...any) (any, error) {
+func contains(args ...any) (any, error) {
 	if object, ok := args[1].(map[string]any); ok {
 		name, isText := args[0].(string)
 		_, found := object[name]

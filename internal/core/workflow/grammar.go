@@ -23,13 +23,13 @@ const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 // starting with a letter or digit. It is written without regexp, because compiling one would cost
 // time at every start of the program.
 func isWord(s string) bool {
-	return s != "" && len(s) <= 40 && strings.Contains(letters, s[:1]) && only(s, letters+"_-")
+	return s != "" && len(s) <= 40 && strings.Contains(letters, s[:1]) && hasOnly(s, letters+"_-")
 }
 
 // isIdentifier reports whether s is a valid name in an expression: 1 to 40 of a-z, 0-9 and "_",
 // starting with a letter. A leading "_" is reserved for the guard.
 func isIdentifier(s string) bool {
-	return len(s) <= 40 && s != "" && strings.Contains(letters[:26], s[:1]) && only(s, letters[:26]+letters[52:]+"_")
+	return len(s) <= 40 && s != "" && strings.Contains(letters[:26], s[:1]) && hasOnly(s, letters[:26]+letters[52:]+"_")
 }
 
 // isPath reports whether s is a path into a document: up to 20 names with dots between them. extra
@@ -39,14 +39,14 @@ func isPath(s, extra string) bool {
 		return false
 	}
 	for name := range strings.SplitSeq(s, ".") {
-		if name == "" || !only(name, letters+"_-"+extra) {
+		if name == "" || !hasOnly(name, letters+"_-"+extra) {
 			return false
 		}
 	}
 	return true
 }
 
-// only reports whether s consists of the given characters.
-func only(s, characters string) bool {
+// hasOnly reports whether s consists of the given characters.
+func hasOnly(s, characters string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return !strings.ContainsRune(characters, r) }) < 0
 }

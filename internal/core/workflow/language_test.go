@@ -18,7 +18,7 @@ func asked(text, fresh, old string) (any, error) {
 		v[name] = nil
 	}
 	v["new"], v["old"] = value(json.RawMessage(fresh)), value(json.RawMessage(old))
-	return d.over(ruleScope(), v, []byte(fresh), []byte(old)).evaluate(text)
+	return d.evaluatorOver(ruleScope(), v, []byte(fresh), []byte(old)).evaluate(text)
 }
 
 func TestLanguage(t *testing.T) {

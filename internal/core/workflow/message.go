@@ -47,7 +47,7 @@ func (d *Definition) Message(key string, values map[string]any) string {
 			vars[name], whole = mark, append(whole, mark, string(text))
 		}
 	}
-	return strings.NewReplacer(whole...).Replace(tidy(d.over(messageScope(), vars).fill(source)))
+	return strings.NewReplacer(whole...).Replace(tidy(d.evaluatorOver(messageScope(), vars).fill(source)))
 }
 
 // tidy removes the double spaces that empty variables leave. Indentation is kept.

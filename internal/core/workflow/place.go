@@ -227,7 +227,7 @@ func (s Steps) iteration(step int, live []string) string {
 
 // isIteration reports whether s can be an iteration. A leading "-" would look like a flag.
 func isIteration(s string) bool {
-	return len(s) <= 20 && only(s, "abcdefghijklmnopqrstuvwxyz0123456789_-") && !strings.HasPrefix(s, "-")
+	return len(s) <= 20 && hasOnly(s, "abcdefghijklmnopqrstuvwxyz0123456789_-") && !strings.HasPrefix(s, "-")
 }
 
 // Counts reports whether a step is nothing but a number: it has no list, name, order or document to
@@ -248,7 +248,7 @@ func (s Steps) Next(last *int, skipped []int, highest int) (step Step, ok bool) 
 		n = max(n, highest)
 	}
 	for {
-		n, ok = s.after(n)
+		n, ok = s.stepAfter(n)
 		if !ok {
 			return Step{}, false
 		}
@@ -281,8 +281,8 @@ func (s Steps) lastOf(last *int) string {
 	return s.say(*last)
 }
 
-// after returns the step number that follows n, skipped or not. ok is false if there is none.
-func (s Steps) after(n int) (int, bool) {
+// stepAfter returns the step number that follows n, skipped or not. ok is false if there is none.
+func (s Steps) stepAfter(n int) (int, bool) {
 	for _, one := range s.List {
 		if one.Number > n {
 			return one.Number, true

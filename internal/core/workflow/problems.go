@@ -46,5 +46,5 @@ func (p *problems) add(member, format string, args ...any) {
 	}
 }
 
-// at returns the path of a list item.
-func at(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+// itemPath returns the path of a list item.
+func itemPath(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }

@@ -123,9 +123,9 @@ func sameSpelling(a, b []byte) bool {
 	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
 }
 
-// Beside returns the members that a document has besides its state, without its id, its time, and
+// MembersBeside returns the members that a document has besides its state, without its id, its time, and
 // what Accept takes out of it. It is nil if the whole document is the state.
-func (d *Definition) Beside(document json.RawMessage) map[string]json.RawMessage {
+func (d *Definition) MembersBeside(document json.RawMessage) map[string]json.RawMessage {
 	form, ok := d.Document.formOf(gjson.ParseBytes(document))
 	a, err := d.Accept(document)
 	if !ok || err != nil {

@@ -119,7 +119,7 @@ func filesIn(found []FileRef, path string, v any) []FileRef {
 		}
 	case []any:
 		for i, item := range v {
-			found = filesIn(found, at(path, i), item)
+			found = filesIn(found, itemPath(path, i), item)
 		}
 	case map[string]any:
 		for _, name := range sortedKeys(v) {

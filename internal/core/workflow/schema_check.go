@@ -74,9 +74,9 @@ func (e *explainer) explain(s *jsonschema.Schema, value any, path string) {
 		for i, item := range value {
 			switch {
 			case i < len(s.PrefixItems):
-				e.explain(s.PrefixItems[i], item, at(path, i))
+				e.explain(s.PrefixItems[i], item, itemPath(path, i))
 			case s.Items != nil:
-				e.explain(s.Items, item, at(path, i))
+				e.explain(s.Items, item, itemPath(path, i))
 			}
 		}
 	}

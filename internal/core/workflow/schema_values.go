@@ -29,7 +29,7 @@ func (b *schemaBuilder) schemas(value any, path string) []*jsonschema.Schema {
 	}
 	schemas := make([]*jsonschema.Schema, len(items))
 	for i, item := range items {
-		schemas[i] = b.build(item, at(path, i))
+		schemas[i] = b.build(item, itemPath(path, i))
 	}
 	return schemas
 }
@@ -44,7 +44,7 @@ func (b *schemaBuilder) texts(value any, path string) []string {
 	for i, item := range items {
 		text, ok := item.(string)
 		if !ok {
-			b.problems.add(at(path, i), "%s is not text", kind(item))
+			b.problems.add(itemPath(path, i), "%s is not text", kind(item))
 		}
 		texts = append(texts, text)
 	}

@@ -135,7 +135,7 @@ func (t *translation) set(s Setting, key, from string, value gjson.Result) error
 		if _, set, err := boolean(func(string) (string, bool) { return text, true }, key); err != nil || !set {
 			return fmt.Errorf("%s%s is %s, not true or false", t.within, from, shorten(value.Raw, 60))
 		}
-	case s.Suffix != "" && (!only(value.Raw, "0123456789") || len(value.Raw) > 9):
+	case s.Suffix != "" && (!hasOnly(value.Raw, "0123456789") || len(value.Raw) > 9):
 		return fmt.Errorf("%s%s is %s, not a whole number", t.within, from, shorten(value.Raw, 60))
 	}
 	t.Settings = append(t.Settings, KeyValue{key, text + s.Suffix})

@@ -41,10 +41,10 @@ func (d verifier) verify() {
 		// Restricting the keys to checkpoint.* keeps a foreign configuration file from setting
 		// anything else in git's configuration.
 		if !isPath(s.Key, "*") || !strings.HasPrefix(s.Key, "checkpoint.") || strings.Count(s.Key, ".") > 2 {
-			d.add(at("settings", i)+".key", "%q is not a key such as checkpoint.maxSize", shorten(s.Key, 60))
+			d.add(itemPath("settings", i)+".key", "%q is not a key such as checkpoint.maxSize", shorten(s.Key, 60))
 		}
 		if strings.Count(s.From, "*") > 1 || strings.Count(s.From, "*") != strings.Count(s.Key, "*") {
-			d.add(at("settings", i)+".from", "one \"*\" in both from and key, or none")
+			d.add(itemPath("settings", i)+".from", "one \"*\" in both from and key, or none")
 		}
 	}
 	if d.State.Schema != nil {
@@ -60,7 +60,7 @@ const maxStepNumber = 1_000_000
 func (d verifier) steps() {
 	names := map[string]bool{}
 	for i, s := range d.Steps.List {
-		path := at("steps.list", i)
+		path := itemPath("steps.list", i)
 		if s.Number < 0 || s.Number > maxStepNumber {
 			d.add(path+".number", "%d is not in 0 to %d", s.Number, maxStepNumber)
 		}

@@ -99,7 +99,7 @@ func eachText(v reflect.Value, path, is, keys string, do func(member, is, text s
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			eachText(v.Index(i), at(path, i), is, "", do)
+			eachText(v.Index(i), itemPath(path, i), is, "", do)
 		}
 	case reflect.Map:
 		names := v.MapKeys()
@@ -120,12 +120,12 @@ func (d verifier) documents() {
 	}
 	for i, list := range d.Session.KnownBy {
 		if len(list) == 0 {
-			d.add(at("session.known_by", i), "an empty list would match any document")
+			d.add(itemPath("session.known_by", i), "an empty list would match any document")
 		}
 	}
 	for i, f := range d.Document.Forms {
 		if f.State == "" {
-			d.add(at("document.forms", i), "a form needs the path of its state")
+			d.add(itemPath("document.forms", i), "a form needs the path of its state")
 		}
 	}
 	for _, metric := range sortedKeys(d.State.Better) {
@@ -148,17 +148,17 @@ func (d verifier) rules() {
 	}
 	for i, v := range d.Derivations {
 		if v.Value == "" {
-			d.add(at("derive", i), "a value is required")
+			d.add(itemPath("derive", i), "a value is required")
 		}
 	}
 	names := map[string]bool{}
 	for i, r := range d.Rules {
 		if !isWord(r.Name) || names[r.Name] {
-			d.add(at("rules", i)+".name", "%q is not a name of its own", shorten(r.Name, 60))
+			d.add(itemPath("rules", i)+".name", "%q is not a name of its own", shorten(r.Name, 60))
 		}
 		names[r.Name] = true
 		if r.Check == "" || r.Message == "" {
-			d.add(at("rules", i), "check and message are required")
+			d.add(itemPath("rules", i), "check and message are required")
 		}
 	}
 	known := Default().Messages

@@ -78,7 +78,7 @@ func (l *Log) appendRecord(dst []byte, i int32) []byte {
 		kind = recordCreate
 	}
 	dst = appendText(binary.AppendVarint(append(dst, kind), own.CommitterTime.Unix()), string(own.OID))
-	parents := l.edges.of(i)
+	parents := l.edges.parentsOf(i)
 	dst = binary.AppendUvarint(dst, uint64(len(parents)))
 	for _, p := range parents {
 		dst = binary.AppendUvarint(dst, uint64(i-p))

@@ -74,7 +74,7 @@ func (l *Log) open(i int32) *Event {
 
 // parents returns the commit ids of a node's parents.
 func (l *Log) parents(i int32) []name.OID {
-	return gather.List(l.edges.of(i), func(p int32) name.OID { return l.oid(p) })
+	return gather.List(l.edges.parentsOf(i), func(p int32) name.OID { return l.oid(p) })
 }
 
 // checkpoint returns the id of the checkpoint that a node introduces, or "".

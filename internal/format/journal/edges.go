@@ -11,8 +11,8 @@ type edges struct {
 // len returns the number of nodes.
 func (e *edges) len() int { return max(0, len(e.start)-1) }
 
-// of returns the parents of node i. The caller must not change the slice.
-func (e *edges) of(i int32) []int32 { return e.to[e.start[i]:e.start[i+1]] }
+// parentsOf returns the parents of node i. The caller must not change the slice.
+func (e *edges) parentsOf(i int32) []int32 { return e.to[e.start[i]:e.start[i+1]] }
 
 // parent adds a parent of the node that the next call of end completes. A commit that names a
 // parent twice has it twice here, and is twice among its children.
@@ -30,7 +30,7 @@ func (e *edges) end() {
 // one clone wrote alone.
 func (e *edges) isLine() bool {
 	for i := range int32(e.len()) {
-		if parents := e.of(i); len(parents) != int(min(i, 1)) || i > 0 && parents[0] != i-1 {
+		if parents := e.parentsOf(i); len(parents) != int(min(i, 1)) || i > 0 && parents[0] != i-1 {
 			return false
 		}
 	}
@@ -43,7 +43,7 @@ func (e *edges) reversed() edges {
 	n := int32(e.len())
 	r := edges{start: make([]int32, n+1)}
 	for i := range n {
-		for _, p := range e.of(i) {
+		for _, p := range e.parentsOf(i) {
 			r.start[p+1]++
 		}
 	}
@@ -53,7 +53,7 @@ func (e *edges) reversed() edges {
 	r.to = make([]int32, r.start[n])
 	next := slices.Clone(r.start)
 	for i := range n {
-		for _, p := range e.of(i) {
+		for _, p := range e.parentsOf(i) {
 			r.to[next[p]] = i
 			next[p]++
 		}
@@ -70,7 +70,7 @@ func (e *edges) permuted(order []int32) edges {
 	}
 	var r edges
 	for _, o := range order {
-		for _, p := range e.of(o) {
+		for _, p := range e.parentsOf(o) {
 			r.to = append(r.to, at[p])
 		}
 		r.end()

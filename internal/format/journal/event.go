@@ -195,8 +195,8 @@ func (e *Event) Stays() bool {
 	return e.moves() && e.Mode == ModePaths && e.From == e.To && (e.Files != "" || e.Kind == KindUndo)
 }
 
-// By returns the name of who wrote the event.
-func (e *Event) By() string {
+// Writer returns the name of who wrote the event.
+func (e *Event) Writer() string {
 	by, _, _ := strings.Cut(e.Actor, " <")
 	return by
 }

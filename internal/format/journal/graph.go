@@ -17,7 +17,7 @@ func newGraph(e edges) graph {
 	hasChild := make([]bool, e.len())
 	heads := 0
 	for i := range int32(e.len()) {
-		for _, p := range e.of(i) {
+		for _, p := range e.parentsOf(i) {
 			if !hasChild[p] {
 				hasChild[p] = true
 				heads--
@@ -54,7 +54,7 @@ func (g *graph) ancestors(i int32) func(a int32) bool {
 			if !reached[next-low] {
 				continue
 			}
-			for _, p := range g.edges.of(next) {
+			for _, p := range g.edges.parentsOf(next) {
 				if p >= low {
 					reached[p-low] = true
 				}
@@ -68,7 +68,7 @@ func (g *graph) ancestors(i int32) func(a int32) bool {
 func (g *graph) future(i int32) []bool {
 	mark := make([]bool, g.edges.len())
 	for j := i + 1; j < int32(len(mark)); j++ {
-		for _, p := range g.edges.of(j) {
+		for _, p := range g.edges.parentsOf(j) {
 			if p == i || mark[p] {
 				mark[j] = true
 				break

@@ -91,7 +91,7 @@ func (f *fold) alive(x int32) int32 {
 		if x = f.replaced(x); f.marks[x] != markDead {
 			return x
 		}
-		x = f.before(x)
+		x = f.previous(x)
 	}
 	return none
 }
@@ -109,9 +109,9 @@ func (f *fold) replaced(x int32) int32 {
 	}
 }
 
-// before returns the entry that x was made on, none for the first one of a line. Imported checkpoints
+// previous returns the entry that x was made on, none for the first one of a line. Imported checkpoints
 // name none, and a name may be unknown here; the one before in the order counts then.
-func (f *fold) before(x int32) int32 {
+func (f *fold) previous(x int32) int32 {
 	at := f.naming(int(x))
 	if f.log.order == nil && f.log.nodes[at].follows && f.named[at-1] == x-1 { // nearly always, and no id need be read
 		return x - 1
@@ -149,7 +149,7 @@ func (f *fold) notHere(marked, here []bool) {
 			continue
 		}
 		if seen[id] = true; here[i] && f.log.event(at).Trailer(TrailerBase) != "" {
-			f.line(marked, f.before(int32(i)))
+			f.line(marked, f.previous(int32(i)))
 		}
 	}
 }
@@ -177,7 +177,7 @@ func (f *fold) line(marked []bool, from ...int32) []bool {
 			continue
 		}
 		marked[x] = true
-		open = append(open, f.before(x), f.replaced(x))
+		open = append(open, f.previous(x), f.replaced(x))
 		if e := f.node(int(x)).special(); e != nil {
 			open = append(open, f.entry(e.RebuiltFrom))
 		}
@@ -191,7 +191,7 @@ func (f *fold) findHeads() (heads []int32) {
 	isLive := func(x int32) bool { return f.marks[x]&markLive != 0 && f.replaced(x) == x }
 	for i := range f.first {
 		if x := int32(i); isLive(x) {
-			f.line(passed, f.before(x))
+			f.line(passed, f.previous(x))
 			if y := f.joins(x); y >= 0 {
 				f.joined(passed, y)
 			}
@@ -205,11 +205,11 @@ func (f *fold) findHeads() (heads []int32) {
 	return heads
 }
 
-// here marks the line on which the worktree stands.
-func (f *fold) here() []bool { return f.line(make([]bool, len(f.first)), f.standing) }
+// markHere marks the line on which the worktree stands.
+func (f *fold) markHere() []bool { return f.line(make([]bool, len(f.first)), f.standing) }
 
-// elsewhere marks what other heads are built on, themselves included.
-func (f *fold) elsewhere(here []bool) []bool {
+// markElsewhere marks what other heads are built on, themselves included.
+func (f *fold) markElsewhere(here []bool) []bool {
 	built := make([]bool, len(f.first))
 	for _, head := range f.heads() {
 		if !here[head] {
@@ -267,9 +267,9 @@ func (s *State) GoOn(at *Entry) *Event {
 	return e
 }
 
-// Here returns, by place, which checkpoints are on the line on which the worktree stands. Numbers mean those, so it leaves
+// CurrentLine returns, by place, which checkpoints are on the line on which the worktree stands. Numbers mean those, so it leaves
 // out lines that were joined.
-func (s *State) Here() []bool { return s.fold.here() }
+func (s *State) CurrentLine() []bool { return s.fold.markHere() }
 
 // OnLine returns, by place, which checkpoints are on the line of one, itself and joined lines included.
 func (s *State) OnLine(e *Entry) []bool {
@@ -287,13 +287,13 @@ func (s *State) OnLine(e *Entry) []bool {
 // checkpoints.
 func (f *fold) listsTo(chosen int32) (discard, restore []name.ID) {
 	now, back := f.replay(), f.line(make([]bool, len(f.first)), chosen)
-	here := f.here()
+	here := f.markHere()
 	if f.standing == none {
 		for i := range here {
 			here[i] = f.node(i).worktree == ""
 		}
 	}
-	keep := f.elsewhere(here)
+	keep := f.markElsewhere(here)
 	f.notHere(keep, here)
 	leaves := here[chosen] || !now.live[chosen]
 	for i := range f.first {
@@ -314,7 +314,7 @@ func (f *fold) spare(out []bool, target int32) {
 	for x, leaves := range out {
 		own[x] = own[x] || leaves
 	}
-	for x, built := range f.elsewhere(own) {
+	for x, built := range f.markElsewhere(own) {
 		out[x] = out[x] && !built
 	}
 }

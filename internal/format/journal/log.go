@@ -105,7 +105,7 @@ func (l *Log) Heads() []name.OID {
 			heads = append(heads, l.oid(i))
 			continue
 		}
-		for _, p := range l.edges.of(i) {
+		for _, p := range l.edges.parentsOf(i) {
 			open[p] = true
 		}
 	}

@@ -26,7 +26,7 @@ func foldOrder(l *Log) []int32 {
 		heap.Push(&ready, i)
 	}
 	for i := range int32(n) {
-		if waiting[i] = int32(len(e.of(i))); waiting[i] == 0 {
+		if waiting[i] = int32(len(e.parentsOf(i))); waiting[i] == 0 {
 			admit(i)
 		}
 	}
@@ -38,7 +38,7 @@ func foldOrder(l *Log) []int32 {
 			i = heap.Pop(&ready).(int32)
 		}
 		order = append(order, i)
-		for _, child := range children.of(i) {
+		for _, child := range children.parentsOf(i) {
 			if waiting[child]--; waiting[child] == 0 {
 				admit(child)
 			}

@@ -53,7 +53,7 @@ func TestUndoIsExact(t *testing.T) {
 		if x.Safety || x.Dead || s.Current == "" {
 			return
 		}
-		for y, built := range s.fold.elsewhere(s.fold.here()) {
+		for y, built := range s.fold.markElsewhere(s.fold.markHere()) {
 			if built && s.fold.marks[y]&markDiscarded != 0 {
 				return // no undo leaves behind again what another head was built on meanwhile
 			}

@@ -363,7 +363,7 @@ func (s *State) Superseded(from int) map[int]bool {
 		step int
 		here bool
 	}
-	here, several := s.Here(), s.Place != "" && len(s.Heads()) > 1
+	here, several := s.CurrentLine(), s.Place != "" && len(s.Heads()) > 1
 	superseded, newer := map[int]bool{}, map[number]bool{}
 	for i, c := range s.Backward() {
 		if i < from {

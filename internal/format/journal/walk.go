@@ -86,7 +86,7 @@ func (w *Walk) apply(e *Event, s *State, steps map[name.OID]walkStep) {
 		return
 	}
 	level := Level{named.rollback, e, s}
-	w.Undo, w.Redo = without(w.Undo, level.Rollback), without(w.Redo, level.Rollback)
+	w.Undo, w.Redo = dropLevel(w.Undo, level.Rollback), dropLevel(w.Redo, level.Rollback)
 	if named.isUndo {
 		w.Undo = append(w.Undo, level)
 	} else {
@@ -95,8 +95,8 @@ func (w *Walk) apply(e *Event, s *State, steps map[name.OID]walkStep) {
 	steps[e.OID] = walkStep{level.Rollback, !named.isUndo}
 }
 
-// without returns levels without the level of a rollback. It does not change the slice's array.
-func without(levels []Level, rollback *Event) []Level {
+// dropLevel returns levels without the level of a rollback. It does not change the slice's array.
+func dropLevel(levels []Level, rollback *Event) []Level {
 	return slices.DeleteFunc(slices.Clone(levels), func(l Level) bool { return l.Rollback == rollback })
 }
 
@@ -142,16 +142,16 @@ func (s *State) PlanEach(moves []*Event) ([]Plan, error) {
 		}
 		plans = append(plans, p)
 		if i < len(moves)-1 {
-			s = s.after(p, i)
+			s = s.stateAfter(p, i)
 		}
 	}
 	return plans, nil
 }
 
-// after returns the state as it will be when the event of plan p is written. It appends a made-up
+// stateAfter returns the state as it will be when the event of plan p is written. It appends a made-up
 // event to a copy of the journal. An event at the tip is concurrent with nothing, so its id and
 // time do not matter.
-func (s *State) after(p Plan, number int) *State {
+func (s *State) stateAfter(p Plan, number int) *State {
 	l := s.fold.log.clipped()
 	tip := l.Tip().OID
 	e := &Event{

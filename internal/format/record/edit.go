@@ -24,7 +24,7 @@ func Set(state json.RawMessage, path, value string) (json.RawMessage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("setting %q: %w", clip(path, 100), err)
 	}
-	return stateEdit{"setting", path, raw}.of(state, parts)
+	return stateEdit{"setting", path, raw}.applyTo(state, parts)
 }
 
 // SetMetric sets one member of the object at path metrics, where the workflow keeps its metrics; if
@@ -45,7 +45,7 @@ func SetMetric(state json.RawMessage, metrics, name, value string) (json.RawMess
 		return nil, fmt.Errorf("setting metric %q: %w", clip(name, 100), err)
 	}
 	path := strings.TrimPrefix(metrics+"."+gjson.Escape(name), ".")
-	return stateEdit{"setting", path, raw}.of(state, append(parts, part{name, true}))
+	return stateEdit{"setting", path, raw}.applyTo(state, append(parts, part{name, true}))
 }
 
 // Unset removes the value at a path. It is an error if there is none.
@@ -54,7 +54,7 @@ func Unset(state json.RawMessage, path string) (json.RawMessage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("unsetting state: %w", err)
 	}
-	return stateEdit{"unsetting", path, nil}.of(state, parts)
+	return stateEdit{"unsetting", path, nil}.applyTo(state, parts)
 }
 
 // stateEdit sets the value at a path, or removes it.
@@ -64,8 +64,8 @@ type stateEdit struct {
 	value json.RawMessage // nil: remove
 }
 
-// of edits a state. parts is the path as parsed.
-func (e stateEdit) of(state json.RawMessage, parts []part) (json.RawMessage, error) {
+// applyTo edits a state. parts is the path as parsed.
+func (e stateEdit) applyTo(state json.RawMessage, parts []part) (json.RawMessage, error) {
 	document, err := startFrom(state)
 	if err != nil {
 		return nil, fmt.Errorf("%s %q: %w", e.verb, clip(e.path, 100), err)

@@ -16,7 +16,7 @@ import (
 // remote-tracking ref has is at the remote, and content that is not here cannot be kept. It
 // returns what could not be kept, with the reason.
 func (s *Store) Keep(ctx context.Context, trees []name.OID, most int64) (failed []Named, why error) {
-	named, err := Below(ctx, s.repo, trees, nil, true)
+	named, err := PointersBelow(ctx, s.repo, trees, nil, true)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (s *Store) wanted(ctx context.Context, trees func() ([]name.OID, error), mo
 	if err != nil {
 		return nil, err
 	}
-	named, err := Below(ctx, s.repo, all, nil, true)
+	named, err := PointersBelow(ctx, s.repo, all, nil, true)
 	wanted := map[string]bool{}
 	for _, n := range named {
 		wanted[n.ID] = true

@@ -160,9 +160,9 @@ type Named struct {
 	Path string
 }
 
-// Of returns the pointers among blobs, which are given with a path each, in that order. Missing
+// Pointers returns the pointers among blobs, which are given with a path each, in that order. Missing
 // blobs are skipped.
-func Of(ctx context.Context, repo *git.Repo, blobs []Named) ([]Named, error) {
+func Pointers(ctx context.Context, repo *git.Repo, blobs []Named) ([]Named, error) {
 	specs := gather.List(blobs, func(b Named) string { return string(b.Blob) })
 	var small []Named
 	err := repo.Objects.Batch().Info(ctx, specs, func(i int, o git.Object, err error) error {
@@ -189,9 +189,9 @@ func Of(ctx context.Context, repo *git.Repo, blobs []Named) ([]Named, error) {
 	return out, err
 }
 
-// Below returns the pointers below some trees or commits that no commit of not and, with beyond,
+// PointersBelow returns the pointers below some trees or commits that no commit of not and, with beyond,
 // no remote-tracking ref has.
-func Below(ctx context.Context, repo *git.Repo, tips, not []name.OID, beyond bool) ([]Named, error) {
+func PointersBelow(ctx context.Context, repo *git.Repo, tips, not []name.OID, beyond bool) ([]Named, error) {
 	if len(tips) == 0 {
 		return nil, nil
 	}
@@ -212,7 +212,7 @@ func Below(ctx context.Context, repo *git.Repo, tips, not []name.OID, beyond boo
 			blobs = append(blobs, Named{Blob: name.OID(oid), Path: path})
 		}
 	}
-	return Of(ctx, repo, blobs)
+	return Pointers(ctx, repo, blobs)
 }
 
 // Count says how many different contents some pointers name, and their size.

@@ -93,7 +93,7 @@ func (j *judging) readNotes(ctx context.Context, some []subjectFacts) error {
 		if f == nil || f.tree == nil {
 			continue
 		}
-		if have := j.Notes.Of(f.oid); have != "" && have != f.tree.At(store.RecordPath).OID {
+		if have := j.Notes.NoteOf(f.oid); have != "" && have != f.tree.At(store.RecordPath).OID {
 			odd = append(odd, string(have))
 		}
 	}
@@ -116,7 +116,7 @@ func (j *judging) judgeNote(v *Verdict, f *facts) {
 		return // without the record it is not known what the note should be
 	}
 	commit := v.Commit()
-	have := j.Notes.Of(commit)
+	have := j.Notes.NoteOf(commit)
 	switch other := j.notes[have]; {
 	case have == "" && j.Notes.hidden(commit):
 		v.find(NoteUnreadable, string(commit), "its note is in a part of the notes that cannot be read")

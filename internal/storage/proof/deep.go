@@ -214,7 +214,7 @@ func (d *Deep) findings(ctx context.Context, tree name.OID, what string) ([]Find
 	if len(d.bad) == 0 || tree == "" {
 		return nil, nil
 	}
-	places, err := d.below(ctx, tree)
+	places, err := d.damagedBelow(ctx, tree)
 	if err != nil {
 		return nil, err
 	}
@@ -263,9 +263,9 @@ func (d *Deep) isLFS(ctx context.Context, tree name.OID, file string) bool {
 	return false
 }
 
-// below returns the damaged objects below a tree. Everything below it has been read already, so the
+// damagedBelow returns the damaged objects below a tree. Everything below it has been read already, so the
 // answer can be kept.
-func (d *Deep) below(ctx context.Context, tree name.OID) ([]damagedObject, error) {
+func (d *Deep) damagedBelow(ctx context.Context, tree name.OID) ([]damagedObject, error) {
 	const maxPlaces = 20 // the most damaged places that are reported of one tree
 	if _, bad := d.bad[tree]; bad {
 		return []damagedObject{{"", tree}}, nil
@@ -284,7 +284,7 @@ func (d *Deep) below(ctx context.Context, tree name.OID) ([]damagedObject, error
 		if _, bad := d.bad[e.OID]; bad && e.Mode != git.ModeGitlink {
 			under = []damagedObject{{"", e.OID}}
 		} else if e.IsTree() {
-			if under, err = d.below(ctx, e.OID); err != nil {
+			if under, err = d.damagedBelow(ctx, e.OID); err != nil {
 				return nil, err
 			}
 		}

@@ -153,5 +153,5 @@ func commitOf(o git.Object, err error) (git.Commit, error) {
 	return c, nil
 }
 
-// Of returns the note of a commit, or "" if it has none that could be read.
-func (n *Notes) Of(commit name.OID) name.OID { return n.on[commit] }
+// NoteOf returns the note of a commit, or "" if it has none that could be read.
+func (n *Notes) NoteOf(commit name.OID) name.OID { return n.on[commit] }

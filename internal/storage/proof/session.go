@@ -48,7 +48,7 @@ func (v *View) open(ctx context.Context, session name.Session, seen []name.OID) 
 	if v.fault != "" {
 		p.find(RefsGarbled, "packed-refs", v.fault+", so searches do not find all refs")
 	}
-	p.sort(ctx, v.of(session))
+	p.sort(ctx, v.refsOf(session))
 	reading.Wait()
 	if err := cmp.Or(chainErr, notesErr); err != nil {
 		return nil, err

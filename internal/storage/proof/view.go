@@ -41,7 +41,7 @@ func ReadView(ctx context.Context, s *store.Store, session name.Session) (*View,
 // Sessions returns the sessions that have a checkpoint, a journal or an archive, sorted by name.
 func (v *View) Sessions() []name.Session {
 	var all []name.Session
-	for _, r := range v.below(name.CheckpointRoot) { // sorted, so those of one session stand together
+	for _, r := range v.refsBelow(name.CheckpointRoot) { // sorted, so those of one session stand together
 		if session, _, ok := store.SplitRef(r.Ref); ok && (len(all) == 0 || all[len(all)-1] != session) {
 			all = append(all, session)
 		}
@@ -49,8 +49,8 @@ func (v *View) Sessions() []name.Session {
 	return all
 }
 
-// below returns the refs whose names begin with prefix.
-func (v *View) below(prefix string) []git.RefValue {
+// refsBelow returns the refs whose names begin with prefix.
+func (v *View) refsBelow(prefix string) []git.RefValue {
 	from, _ := slices.BinarySearchFunc(v.refs, prefix, func(r git.RefValue, p string) int { return strings.Compare(string(r.Ref), p) })
 	to := from
 	for to < len(v.refs) && strings.HasPrefix(string(v.refs[to].Ref), prefix) {
@@ -59,15 +59,15 @@ func (v *View) below(prefix string) []git.RefValue {
 	return v.refs[from:to]
 }
 
-// of returns the refs of a session.
-func (v *View) of(session name.Session) []git.RefValue {
+// refsOf returns the refs of a session.
+func (v *View) refsOf(session name.Session) []git.RefValue {
 	below := string(session) + "/"
-	return slices.Concat(v.below(name.CheckpointRoot+below), v.below(name.TagRoot+below))
+	return slices.Concat(v.refsBelow(name.CheckpointRoot+below), v.refsBelow(name.TagRoot+below))
 }
 
 // value returns the object that a ref points to, or "" if there is no such ref.
 func (v *View) value(ref name.Ref) name.OID {
-	if from := v.below(string(ref)); len(from) > 0 && from[0].Ref == ref {
+	if from := v.refsBelow(string(ref)); len(from) > 0 && from[0].Ref == ref {
 		return from[0].OID
 	}
 	return ""
@@ -85,7 +85,7 @@ func (v *View) Open(ctx context.Context, session name.Session) (*Session, error)
 	seen := v.store.Seen(session) // before the refs are read
 	now, err := ReadView(ctx, v.store, session)
 	// The refs have not changed, so the loss is real.
-	if err != nil || slices.Equal(v.of(session), now.of(session)) {
+	if err != nil || slices.Equal(v.refsOf(session), now.refsOf(session)) {
 		return p, err
 	}
 	return now.open(ctx, session, seen)

@@ -21,7 +21,7 @@ func TestApart(t *testing.T) {
 			t.Fatal(err)
 		}
 		const ref = "refs/checkpoint-incoming/1-1-out/main/x"
-		_, env, err := (&Remote{Repo: repo}).apart(t.Context(), "create "+ref+" "+string(oid)+"\n")
+		_, env, err := (&Remote{Repo: repo}).separateDir(t.Context(), "create "+ref+" "+string(oid)+"\n")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -66,10 +66,10 @@ func (r *Remote) fetch(ctx context.Context, refs []name.Ref, there *Listing) (*Q
 		session, _, _ := name.SplitCheckpointRef(ref)
 		switch all := name.Ref(name.CheckpointRoot + string(session) + "/*"); {
 		case !whole[session]:
-			fmt.Fprintf(&in, "%s:%s%d\n", r.Mapping.There(ref), room, i)
+			fmt.Fprintf(&in, "%s:%s%d\n", r.Mapping.ToRemote(ref), room, i)
 		case !asked[session]:
 			asked[session] = true
-			fmt.Fprintf(&in, "%s:%s%s/*\n", r.Mapping.There(all), room, session)
+			fmt.Fprintf(&in, "%s:%s%s/*\n", r.Mapping.ToRemote(all), room, session)
 		}
 	}
 	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules",

@@ -64,7 +64,7 @@ func (r *Remote) List(ctx context.Context) (*Listing, error) {
 		if err == nil {
 			l.Heads[name.Ref(ref)] = id
 		}
-		here, ours := r.Mapping.Here(name.Ref(ref))
+		here, ours := r.Mapping.ToLocal(name.Ref(ref))
 		if !ours {
 			continue
 		}
@@ -168,8 +168,8 @@ func (l *Listing) Session(s name.Session) *Session {
 	return &Session{Checkpoints: map[name.ID]name.OID{}}
 }
 
-// At returns the value of a journal, an archive, a checkpoint or the notes, or "".
-func (l *Listing) At(ref name.Ref) name.OID {
+// ValueOf returns the value of a journal, an archive, a checkpoint or the notes, or "".
+func (l *Listing) ValueOf(ref name.Ref) name.OID {
 	session, leaf, ok := name.SplitCheckpointRef(ref)
 	of := l.Session(session)
 	switch {

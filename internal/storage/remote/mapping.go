@@ -43,8 +43,8 @@ func ParseMapping(prefix string) (Mapping, error) {
 	return Mapping{prefix: p}, nil
 }
 
-// There returns the name at the remote of a ref here.
-func (m Mapping) There(ref name.Ref) name.Ref {
+// ToRemote returns the name at the remote of a ref here.
+func (m Mapping) ToRemote(ref name.Ref) name.Ref {
 	if m.prefix == "" {
 		return ref
 	}
@@ -57,8 +57,8 @@ func (m Mapping) There(ref name.Ref) name.Ref {
 	return ref
 }
 
-// Here returns the name here of a ref at the remote. ok is false if the ref is not one of ours.
-func (m Mapping) Here(ref name.Ref) (name.Ref, bool) {
+// ToLocal returns the name here of a ref at the remote. ok is false if the ref is not one of ours.
+func (m Mapping) ToLocal(ref name.Ref) (name.Ref, bool) {
 	if m.prefix == "" {
 		return ref, ref.Travels()
 	}

@@ -25,7 +25,7 @@ func (r *Remote) Probe(ctx context.Context, commit name.OID) ([]Capability, erro
 	}
 	leaf := fmt.Sprintf("_probe/%08x", r.Random())
 	ours, branch := name.Ref(name.CheckpointRoot+leaf), name.Ref("refs/heads/checkpoints/"+leaf)
-	there := string(r.Mapping.There(ours))
+	there := string(r.Mapping.ToRemote(ours))
 	first, err := r.takes(ctx, EachAlone, "accepts refs below "+there[:len(there)-len(leaf)], Update{Ref: ours, New: commit})
 	all := []Capability{first}
 	switch {
@@ -66,7 +66,7 @@ func (r *Remote) probeFurther(ctx context.Context, all []Capability, ours name.R
 	if err != nil {
 		return all, err
 	}
-	c := Capability{What: "shows them to clients that fetch", OK: listed.Heads[r.Mapping.There(ours)] != ""}
+	c := Capability{What: "shows them to clients that fetch", OK: listed.Heads[r.Mapping.ToRemote(ours)] != ""}
 	if !c.OK {
 		c.Why = "it hides them"
 	}
@@ -85,7 +85,7 @@ func (r *Remote) probeFurther(ctx context.Context, all []Capability, ours name.R
 	}
 	deleted, err := r.takes(ctx, EachAlone, "lets refs be deleted", gone...)
 	if !deleted.OK {
-		deleted.Why += "; it keeps " + string(r.Mapping.There(ours))
+		deleted.Why += "; it keeps " + string(r.Mapping.ToRemote(ours))
 	}
 	return append(all, deleted), err
 }

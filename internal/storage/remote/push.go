@@ -67,15 +67,15 @@ func (r *Remote) Push(ctx context.Context, updates []Update, unity Unity) ([]Out
 	}
 	for _, u := range updates {
 		if u.Lease != "" {
-			args = append(args, "--force-with-lease="+string(r.Mapping.There(u.Ref))+":"+string(u.Lease))
+			args = append(args, "--force-with-lease="+string(r.Mapping.ToRemote(u.Ref))+":"+string(u.Lease))
 		}
 	}
 	args = append(args, "--", r.address())
-	byName := gather.Map(updates, func(u Update) (name.Ref, Update) { return r.Mapping.There(u.Ref), u })
+	byName := gather.Map(updates, func(u Update) (name.Ref, Update) { return r.Mapping.ToRemote(u.Ref), u })
 	// A refspec has no "+". Only a lease lets git replace a value.
 	specs, many := r.specs(updates)
 	args = append(args, specs...)
-	dir, env, err := r.apart(ctx, many)
+	dir, env, err := r.separateDir(ctx, many)
 	defer os.RemoveAll(dir) // what stays is swept
 	if err != nil {
 		return nil, err
@@ -106,19 +106,19 @@ func (r *Remote) specs(updates []Update) (specs []string, many string) {
 			fmt.Fprintf(&create, "create %s%s %s\n", room, strings.TrimPrefix(string(u.Ref), name.CheckpointRoot), u.New)
 			continue
 		}
-		specs = append(specs, string(u.New)+":"+string(r.Mapping.There(u.Ref)))
+		specs = append(specs, string(u.New)+":"+string(r.Mapping.ToRemote(u.Ref)))
 	}
 	if create.Len() > 0 {
-		specs = append(specs, room+"*:"+string(r.Mapping.There(name.CheckpointRoot+"*")))
+		specs = append(specs, room+"*:"+string(r.Mapping.ToRemote(name.CheckpointRoot+"*")))
 	}
 	return specs, create.String()
 }
 
-// apart makes a git directory that has no refs but these and shares the rest with the repository, and returns it and
+// separateDir makes a git directory that has no refs but these and shares the rest with the repository, and returns it and
 // the environment for git to use it. git compares each ref that it sends with all refs here, by name, and its helper
 // for HTTP does so for each ref of a pattern, too: among 10,000 checkpoints and their tags, a push of 2,000 took 15 s.
 // It makes no remote-tracking branches there, either, of checkpoints that are branches at the remote.
-func (r *Remote) apart(ctx context.Context, create string) (dir string, env []string, err error) {
+func (r *Remote) separateDir(ctx context.Context, create string) (dir string, env []string, err error) {
 	own, err := os.ReadFile(filepath.Join(r.Repo.GitDir, "config.worktree"))
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		dir, err = r.Repo.Dir()
@@ -150,7 +150,7 @@ func (r *Remote) explain(outcomes []Outcome, said *Error) {
 	}
 	all, own := remoteWords(said.stderr)
 	for i, o := range outcomes {
-		words := own[r.Mapping.There(o.Ref)]
+		words := own[r.Mapping.ToRemote(o.Ref)]
 		if words == nil {
 			words = all
 		}

@@ -25,13 +25,13 @@ func TestMapping(t *testing.T) {
 		}
 		there := map[name.Ref]bool{}
 		for _, ref := range ours {
-			got, ok := m.Here(m.There(ref))
-			if !ok || got != ref || there[m.There(ref)] {
-				t.Errorf("%q: %s is %s there, and that is %s", prefix, ref, m.There(ref), got)
+			got, ok := m.ToLocal(m.ToRemote(ref))
+			if !ok || got != ref || there[m.ToRemote(ref)] {
+				t.Errorf("%q: %s is %s there, and that is %s", prefix, ref, m.ToRemote(ref), got)
 			}
-			there[m.There(ref)] = true
+			there[m.ToRemote(ref)] = true
 		}
-		if got, ok := m.Here("refs/heads/main"); ok {
+		if got, ok := m.ToLocal("refs/heads/main"); ok {
 			t.Errorf("%q: a branch is %s", prefix, got)
 		}
 	}

@@ -237,7 +237,7 @@ func (r *Restore) putFresh(i int, p string) error {
 // owner's write and search bits are always set, because files are to be created in them.
 func (r *Restore) makeParents(p string) error {
 	var made []string
-	for d := range worktree.Above(p) {
+	for d := range worktree.ParentsOf(p) {
 		info, err := r.worktree.files.Lstat(d)
 		if err != nil || info != nil && !info.IsDir() {
 			return errors.Join(err, &ChangedError{d})
@@ -307,10 +307,10 @@ func (r *Restore) removeEmptied() {
 	}
 }
 
-// Back returns the worktree and the index to what they were before Begin, as far as Apply got. It
+// GoBack returns the worktree and the index to what they were before Begin, as far as Apply got. It
 // tries everything even if something fails, returns all errors together, and can be called again
 // until Finish.
-func (r *Restore) Back() error {
+func (r *Restore) GoBack() error {
 	r.worktree.moveOn() //nolint:errcheck // going back is more important
 	var problems []error
 	note := func(p string, err error) {
@@ -386,7 +386,7 @@ func (r *Restore) unplace(i int, o Op) error {
 	if err := r.bringBack(i, o); err != nil {
 		return err
 	}
-	for d := range worktree.Above(o.Path) {
+	for d := range worktree.ParentsOf(o.Path) {
 		if gone := o.Old.Mode == 0 && !r.intent.Parents[d] && r.worktree.files.RemoveDir(d) == nil; !gone {
 			break // it existed before, or it is not empty
 		}

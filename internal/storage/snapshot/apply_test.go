@@ -37,7 +37,7 @@ func TestModeComesBackAfterAKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := again.Back(); err != nil {
+	if err := again.GoBack(); err != nil {
 		t.Error(err)
 	}
 	hasPerm(t, file, 0o755)

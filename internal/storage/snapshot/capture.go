@@ -136,7 +136,7 @@ func (s *capturer) scanAndStage(ctx context.Context, private *privateIndex) (Sca
 	state.Sparse = s.isSparse()
 	// git clears these bits itself the next time it reads the index.
 	if s.sparseInForce() {
-		state.SkipWorktree = without(state.SkipWorktree, state.SparsePresent)
+		state.SkipWorktree = subtract(state.SkipWorktree, state.SparsePresent)
 	}
 	go func() {
 		var err error
@@ -187,7 +187,7 @@ func (s *capturer) writeTrees(ctx context.Context, c *Capture) (beyond []name.OI
 	}
 	head := s.repo.Checkout.HeadTree(ctx)
 	for _, tree := range []name.OID{c.Tree, c.Index.Tree} {
-		trees, failed := s.repo.Trees.Beyond(ctx, head, tree)
+		trees, failed := s.repo.Trees.ListNew(ctx, head, tree)
 		if failed != nil {
 			err = failed
 			continue

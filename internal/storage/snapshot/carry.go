@@ -37,8 +37,8 @@ type Carried struct {
 	Stays  string   // why the index stays as it is; empty if it does not
 }
 
-// within leaves out the paths that are not in scope.
-func (c *Carried) within(only func(string) bool) {
+// limitTo leaves out the paths that are not in scope.
+func (c *Carried) limitTo(only func(string) bool) {
 	for _, list := range []*[]string{&c.Staged, &c.Over, &c.Left} {
 		*list = slices.DeleteFunc(*list, func(p string) bool { return !only(p) })
 	}
@@ -100,7 +100,7 @@ func leaveOut(all []carried) {
 			continue
 		}
 		blocked := dirs[e.path]
-		for d := range worktree.Above(e.path) {
+		for d := range worktree.ParentsOf(e.path) {
 			blocked = blocked || files[d]
 		}
 		if blocked {

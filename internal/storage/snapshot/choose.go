@@ -52,11 +52,11 @@ func (s *chooser) choose(ctx context.Context, private *privateIndex, scan Scan, 
 	rules.excluded = excluded
 	s.leaveMirrors(&scan, c)
 	s.gatherDatabases(&scan, private, c)
-	untracked, err := s.chooseUnignored(ctx, rules, without(scan.Untracked, rules.Force), c) // Force is added below
+	untracked, err := s.chooseUnignored(ctx, rules, subtract(scan.Untracked, rules.Force), c) // Force is added below
 	if err != nil {
 		return nil, err
 	}
-	byRule, plain := len(untracked), setOf(without(rules.Force, without(rules.Force, scan.Untracked)))
+	byRule, plain := len(untracked), setOf(subtract(rules.Force, subtract(rules.Force, scan.Untracked)))
 	byName := byRule
 	if len(rules.IncludeIgnored)+len(rules.Force)+len(rules.Include) > 0 {
 		asked, other, err := s.ignored(ctx, private, rules, &scan)

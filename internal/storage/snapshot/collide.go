@@ -26,7 +26,7 @@ func (s *planner) findCollisions(ctx context.Context, p *Plan, _ []git.Change) e
 	for _, o := range p.Ops {
 		err := f.parents(o)
 		if err == nil {
-			err = f.at(o)
+			err = f.checkPath(o)
 		}
 		f.locked(o)
 		if err != nil {
@@ -89,8 +89,8 @@ func (f *finder) parents(o Op) error {
 	return nil
 }
 
-// at checks the path itself. A file that the capture has is replaced without further checks.
-func (f *finder) at(o Op) error {
+// checkPath checks the path itself. A file that the capture has is replaced without further checks.
+func (f *finder) checkPath(o Op) error {
 	info, err := f.near.Lstat(o.Path)
 	if err != nil {
 		return fmt.Errorf("look at %q: %w", o.Path, err)

@@ -58,7 +58,7 @@ func (s *planner) addDirs(_ context.Context, p *Plan, _ []git.Change) error {
 		if !is || written[dir] || git.RefusedName(dir, false) || s.files.InGit(dir) || p.Scope.Only != nil && !p.Scope.Only(dir) {
 			continue
 		}
-		for d := range worktree.Above(at) {
+		for d := range worktree.ParentsOf(at) {
 			info, err := s.files.Lstat(d)
 			if err != nil || info != nil {
 				break

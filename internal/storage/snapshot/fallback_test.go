@@ -92,7 +92,7 @@ func TestIndexElsewhere(t *testing.T) {
 	}
 	put(t, repo.IndexPath, "new\n")
 	for range 2 {
-		if err := r.Back(); err != nil {
+		if err := r.GoBack(); err != nil {
 			t.Fatal(err)
 		}
 		holds(t, repo.IndexPath, "old\n")

@@ -125,7 +125,7 @@ func (s *hasher) hashFile(ctx context.Context, f candidate, c *Capture) (hashedF
 	}
 	data, oid, large, info, err := s.readFile(ctx, f)
 	if err != nil {
-		return hashedFile{}, late(ctx, f.path, fmt.Errorf("read %q: %w", f.path, err))
+		return hashedFile{}, lateError(ctx, f.path, fmt.Errorf("read %q: %w", f.path, err))
 	}
 	if info == nil || !content(info) {
 		return hashedFile{}, nil
@@ -233,7 +233,7 @@ func (s *hasher) hashConverting(ctx context.Context, private *privateIndex, file
 			err = s.keepRawOf(ctx, index, slices.Clone(affected), entries, c)
 		}
 		if err != nil {
-			return late(ctx, some[0].path, err)
+			return lateError(ctx, some[0].path, err)
 		}
 		s.leaveWritten(read, c)
 		memory.remember(some, entries)
@@ -241,8 +241,8 @@ func (s *hasher) hashConverting(ctx context.Context, private *privateIndex, file
 	return s.renewAttributes(ctx, private, c)
 }
 
-// late returns a LateError for an error after the time ran out, and any other one as it is.
-func late(ctx context.Context, path string, err error) error {
+// lateError returns a LateError for an error after the time ran out, and any other one as it is.
+func lateError(ctx context.Context, path string, err error) error {
 	if ctx.Err() != nil {
 		return &LateError{path, ctx.Err()}
 	}

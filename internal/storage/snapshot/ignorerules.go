@@ -73,7 +73,7 @@ func (s *ignoreRules) ignoredIn(ctx context.Context, rules ruleSource, outside s
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	dir, in, err := s.aside("exclude", outside)
+	dir, in, err := s.scratchRepository("exclude", outside)
 	if err != nil {
 		return nil, err
 	}
@@ -84,9 +84,9 @@ func (s *ignoreRules) ignoredIn(ctx context.Context, rules ruleSource, outside s
 	return checkIgnore(ctx, s.repo, in, paths)
 }
 
-// aside makes a repository with an empty worktree in a directory of its own, which the caller removes, with rules in a file
+// scratchRepository makes a repository with an empty worktree in a directory of its own, which the caller removes, with rules in a file
 // of its info directory and no others. The command that it returns runs there.
-func (s *ignoreRules) aside(file, rules string) (dir string, in git.Cmd, err error) {
+func (s *ignoreRules) scratchRepository(file, rules string) (dir string, in git.Cmd, err error) {
 	if dir, err = os.MkdirTemp(s.scratch, "tmp-rules-"); err != nil {
 		return "", in, err
 	}

@@ -90,7 +90,7 @@ func (s *converter) pointers(ctx context.Context, entries map[string]git.Entry) 
 			blobs = append(blobs, lfs.Named{Blob: entries[p].OID, Path: p})
 		}
 	}
-	return lfs.Of(ctx, s.repo, blobs)
+	return lfs.Pointers(ctx, s.repo, blobs)
 }
 
 // provide gives git-lfs the content of entries that are about to be checked out, where only the

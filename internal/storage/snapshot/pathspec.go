@@ -37,7 +37,7 @@ func (s *indexes) excluded(ctx context.Context, private *privateIndex, rules Rul
 func (s *chooser) ignored(ctx context.Context, private *privateIndex, rules Rules, scan *Scan) (asked, other []string, err error) {
 	if asked, err = s.listForced(ctx, private, rules, scan.Nested); err == nil && len(rules.Include) > 0 {
 		other, err = s.listIgnored(ctx, private, rules.Include)
-		other = without(s.files.WithoutGit(other), asked)
+		other = subtract(s.files.WithoutGit(other), asked)
 	}
 	f := &specialFinder{git: &gitScanner{s.indexes}, nested: setOf(scan.Nested)}
 	for _, p := range slices.Concat(asked, other) {
@@ -48,8 +48,8 @@ func (s *chooser) ignored(ctx context.Context, private *privateIndex, rules Rule
 			f.nested[e.Path] = true
 		}
 	}
-	found := without(slices.Concat(f.asked(rules.Include, ""), f.asked(rules.IncludeIgnored, s.repo.Prefix)), f.asked(rules.Exclude, s.repo.Prefix))
-	for _, p := range slices.Compact(slices.Sorted(slices.Values(without(found, scan.Special)))) {
+	found := subtract(slices.Concat(f.asked(rules.Include, ""), f.asked(rules.IncludeIgnored, s.repo.Prefix)), f.asked(rules.Exclude, s.repo.Prefix))
+	for _, p := range slices.Compact(slices.Sorted(slices.Values(subtract(found, scan.Special)))) {
 		if dir, is := strings.CutSuffix(p, "/"); !is {
 			scan.Special = append(scan.Special, p)
 		} else if !s.files.Readable(dir) {
@@ -77,7 +77,7 @@ func (f *specialFinder) asked(specs []string, dir string) (found []string) {
 			} else if special(e.Type()) {
 				found = append(found, p)
 			} else if e.IsDir() {
-				below, _ := f.below(p, math.MaxInt)
+				below, _ := f.searchBelow(p, math.MaxInt)
 				found = append(found, below...)
 			}
 		}

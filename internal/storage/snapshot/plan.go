@@ -341,7 +341,7 @@ func untouchedPaths(p *Plan, nested []string) func(string) bool {
 	all := slices.Concat(nested, p.Target.Keep, p.Target.Skipped, gather.List(p.Cur.Skipped, func(sk Skip) string { return sk.Path }))
 	skipped := gather.Set(all, func(path string) string { return strings.TrimSuffix(path, "/") })
 	return func(q string) bool {
-		for d := range worktree.Above(q + "/") {
+		for d := range worktree.ParentsOf(q + "/") {
 			if skipped[d] {
 				return true
 			}
@@ -417,7 +417,7 @@ func (s *planner) planIndex(ctx context.Context, p *Plan, _ []git.Change) (err e
 				return err
 			}
 			if p.Carried != nil && p.Scope.Only != nil {
-				p.Carried.within(p.Scope.Only)
+				p.Carried.limitTo(p.Scope.Only)
 			}
 		}
 		// Wherever HEAD moves, what is staged now is carried along, unless the recorded index

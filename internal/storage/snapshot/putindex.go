@@ -129,7 +129,7 @@ func (s *indexWriter) restoreFlags(ctx context.Context, p *privateIndex, want In
 		{"--assume-unchanged", "--no-assume-unchanged", p.state.AssumeUnchanged, want.AssumeUnchanged},
 		{"--skip-worktree", "--no-skip-worktree", p.state.SkipWorktree, want.SkipWorktree},
 	} {
-		if err := s.setFlag(ctx, p, f.off, without(f.have, f.want)); err != nil {
+		if err := s.setFlag(ctx, p, f.off, subtract(f.have, f.want)); err != nil {
 			return err
 		}
 		on := slices.DeleteFunc(slices.Clone(f.want), func(path string) bool { return !there[path] })
@@ -189,8 +189,8 @@ func (s *indexWriter) placeholderFile(scratch *worktree.Files, path string) erro
 	return scratch.Root.WriteFile(path, nil, perm)
 }
 
-// without returns the strings of list that are not in taken.
-func without(list, taken []string) []string {
+// subtract returns the strings of list that are not in taken.
+func subtract(list, taken []string) []string {
 	in := setOf(taken)
 	return slices.DeleteFunc(slices.Clone(list), func(l string) bool { return in[l] })
 }

@@ -18,7 +18,7 @@ import (
 
 // displace moves the file at p to old/<n>. If it turns out to be a version other than the captured
 // one, the result is a ChangedError, and the file goes back at once or, where that could replace
-// another one, in Back.
+// another one, in GoBack.
 func (r *Restore) displace(i int, p string) error {
 	old := r.intent.oldFile(i)
 	if err := r.worktree.files.MoveOut(p, old); err != nil {

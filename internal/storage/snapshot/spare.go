@@ -78,7 +78,7 @@ func (p *Plan) spare(ignored, forced map[string]bool) {
 		}
 	}
 	inTheWay := func(q string) bool {
-		for d := range worktree.Above(q) {
+		for d := range worktree.ParentsOf(q) {
 			if written[d] {
 				return true
 			}

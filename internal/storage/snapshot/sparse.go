@@ -64,7 +64,7 @@ func (s *planner) outsideSparse(ctx context.Context, paths map[string]bool) (map
 	for d := range dirs {
 		ask = append(ask, d+"/")
 	}
-	dir, in, err := s.rules.aside("attributes", rules.String())
+	dir, in, err := s.rules.scratchRepository("attributes", rules.String())
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (s *planner) outsideSparse(ctx context.Context, paths map[string]bool) (map
 	outside := maps.Clone(paths)
 	maps.DeleteFunc(outside, func(p string, _ bool) bool {
 		say := says[p]
-		for d := range worktree.Above(p) {
+		for d := range worktree.ParentsOf(p) {
 			say = cmp.Or(say, says[d+"/"])
 		}
 		return say == "true"

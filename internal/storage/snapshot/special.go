@@ -79,7 +79,7 @@ func (f *specialFinder) search(dir string) {
 	case f.nested[dir], !f.holds[dir] && f.ignored(dir):
 		return
 	case !f.holds[dir]:
-		found, left := f.below(dir, glanced)
+		found, left := f.searchBelow(dir, glanced)
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if left > 0 {
@@ -103,9 +103,9 @@ func (f *specialFinder) search(dir string) {
 	}
 }
 
-// below returns dir, the directories and the special files below it at any depth. It reads at most
+// searchBelow returns dir, the directories and the special files below it at any depth. It reads at most
 // left names, and returns how many of these remain. If the names run out, it returns nothing and 0.
-func (f *specialFinder) below(dir string, left int) (found []string, _ int) {
+func (f *specialFinder) searchBelow(dir string, left int) (found []string, _ int) {
 	if f.nested[dir] {
 		return nil, left
 	}
@@ -119,7 +119,7 @@ func (f *specialFinder) below(dir string, left int) (found []string, _ int) {
 			found = append(found, p)
 		} else if e.IsDir() {
 			var more []string
-			if more, left = f.below(p, left); left <= 0 {
+			if more, left = f.searchBelow(p, left); left <= 0 {
 				return nil, 0
 			}
 			found = append(found, more...)
@@ -156,7 +156,7 @@ func (f *specialFinder) searchWide(ctx context.Context) error {
 			case special(e.Type()):
 				f.found = append(f.found, p)
 			case e.IsDir() && !ignored[p]:
-				found, _ := f.below(p, math.MaxInt)
+				found, _ := f.searchBelow(p, math.MaxInt)
 				f.found = append(f.found, found...)
 			}
 		}
@@ -198,7 +198,7 @@ func (f *specialFinder) ignored(dir string) bool {
 	if !f.ignores[path.Base(dir)] {
 		return false
 	}
-	for d := range worktree.Above(dir) {
+	for d := range worktree.ParentsOf(dir) {
 		if info, err := f.git.files.Lstat(path.Join(d, ".gitignore")); err != nil || info != nil {
 			return false
 		}

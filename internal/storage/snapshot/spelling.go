@@ -75,7 +75,7 @@ func twins(paths []string, written map[string]bool) (a, b string) {
 	}
 	by := map[string]place{}
 	for _, p := range paths {
-		for d := range worktree.Above(p + "/") {
+		for d := range worktree.ParentsOf(p + "/") {
 			key, now := strings.ToLower(d), place{d, written[p]}
 			was, known := by[key]
 			if known && was.path != d && (was.new || now.new) {

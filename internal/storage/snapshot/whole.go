@@ -65,7 +65,7 @@ func (r *Restore) stageDirs() error {
 // topMissing returns the topmost directory that is made for a new file, "" if there is none.
 func (in *Intent) topMissing(o Op) (top string) {
 	if o.kind() == OpWrite {
-		for dir := range worktree.Above(o.Path) {
+		for dir := range worktree.ParentsOf(o.Path) {
 			if in.Parents[dir] {
 				break
 			}
@@ -77,7 +77,7 @@ func (in *Intent) topMissing(o Op) (top string) {
 
 // stagedDir returns where a directory of the worktree is staged, "" if it is not.
 func (in *Intent) stagedDir(dir string) string {
-	for top := range worktree.Above(dir + "/") {
+	for top := range worktree.ParentsOf(dir + "/") {
 		if n, whole := in.Missing[top]; whole {
 			return filepath.Join(in.Stage, "dirs", strconv.Itoa(n), filepath.FromSlash(dir[len(top):]))
 		}

@@ -108,7 +108,7 @@ func TestMissingDirectoryComesWhole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := again.Back(); err != nil {
+		if err := again.GoBack(); err != nil {
 			t.Fatal(err)
 		}
 		same(t, "taken back", top, withoutDir())
@@ -155,7 +155,7 @@ func TestMissingDirectoryAppears(t *testing.T) {
 					t.Fatalf("Apply says %v", err)
 				}
 				want = withoutDir()
-				if err := r.Back(); err != nil {
+				if err := r.GoBack(); err != nil {
 					t.Error(err)
 				}
 			}
@@ -177,7 +177,7 @@ func TestEditedInMissingDirectory(t *testing.T) {
 	put(t, filepath.Join(top, "a/b/two"), "edited since\n")
 	put(t, filepath.Join(top, "a/new"), "new since\n")
 	var changed *ChangedError
-	if err := r.Back(); !errors.As(err, &changed) {
+	if err := r.GoBack(); !errors.As(err, &changed) {
 		t.Errorf("going back says %v", err)
 	}
 	want := withoutDir()

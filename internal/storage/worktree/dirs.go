@@ -54,7 +54,7 @@ func (w *Files) Existing(paths []string) (out []string, err error) {
 // at its end, or "" if dir exists.
 func (w *Files) missing(dir string) (string, error) {
 	missing := ""
-	for dir := range Above(dir + "/") {
+	for dir := range ParentsOf(dir + "/") {
 		info, err := w.Lstat(dir)
 		if err != nil {
 			return "", fmt.Errorf("look at %q: %w", dir, err)

@@ -318,9 +318,9 @@ func (w *Files) ReadDir(dir string) ([]fs.DirEntry, error) {
 	return f.ReadDir(-1)
 }
 
-// Above yields the directories above p below the top, the nearest first. A p that ends in a slash is the
+// ParentsOf yields the directories above p below the top, the nearest first. A p that ends in a slash is the
 // first of them.
-func Above(p string) iter.Seq[string] {
+func ParentsOf(p string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for at := strings.LastIndexByte(p, '/'); at > 0 && yield(p[:at]); at = strings.LastIndexByte(p[:at], '/') {
 		}

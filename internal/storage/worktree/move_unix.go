@@ -18,10 +18,10 @@ import (
 // replaced since, a symbolic link is not followed and a pipe does not block.
 const openNoFollow = unix.O_NOFOLLOW | unix.O_NONBLOCK
 
-// in calls do with the open directory that holds p and the name of p in it, for a call that renames,
+// inDirectory calls do with the open directory that holds p and the name of p in it, for a call that renames,
 // links or removes p. It fails if that directory is reached through a symbolic link. An error of do
 // gets the operation and the path.
-func (w *Files) in(op, p string, do func(dir int, leaf string) error) error {
+func (w *Files) inDirectory(op, p string, do func(dir int, leaf string) error) error {
 	w.Moved()
 	dir := w.Near.has(path.Dir(p))
 	if dir == nil {
@@ -39,13 +39,13 @@ func (w *Files) in(op, p string, do func(dir int, leaf string) error) error {
 
 // Rmdir removes an empty directory.
 func (w *Files) Rmdir(dir string) error {
-	return w.in("rmdir", dir, func(parent int, leaf string) error { return unix.Unlinkat(parent, leaf, unix.AT_REMOVEDIR) })
+	return w.inDirectory("rmdir", dir, func(parent int, leaf string) error { return unix.Unlinkat(parent, leaf, unix.AT_REMOVEDIR) })
 }
 
 // MoveOut renames p to the absolute path to. If something is mounted inside the worktree, p may be
 // on another file system; then it is copied and removed.
 func (w *Files) MoveOut(p, to string) error {
-	return w.in("rename", p, func(dir int, leaf string) error {
+	return w.inDirectory("rename", p, func(dir int, leaf string) error {
 		err := unix.Renameat(dir, leaf, unix.AT_FDCWD, to)
 		if errors.Is(err, unix.EXDEV) {
 			if err = copyAt(dir, leaf, unix.AT_FDCWD, to); err == nil {
@@ -59,7 +59,7 @@ func (w *Files) MoveOut(p, to string) error {
 // LinkTo links p to the absolute path to, so that p can be replaced in one rename and still be
 // there. On another file system it makes a copy. It fails where there are no hard links.
 func (w *Files) LinkTo(p, to string) error {
-	return w.in("link", p, func(dir int, leaf string) error {
+	return w.inDirectory("link", p, func(dir int, leaf string) error {
 		err := unix.Linkat(dir, leaf, unix.AT_FDCWD, to, 0)
 		if errors.Is(err, unix.EXDEV) {
 			err = copyAt(dir, leaf, unix.AT_FDCWD, to)
@@ -71,7 +71,7 @@ func (w *Files) LinkTo(p, to string) error {
 // RenameOver renames the absolute path from to p and replaces a file that is there. From another file
 // system the content is first copied next to p, so that p still changes in one rename.
 func (w *Files) RenameOver(from, p string) error {
-	return w.in("rename", p, func(dir int, leaf string) error {
+	return w.inDirectory("rename", p, func(dir int, leaf string) error {
 		err := unix.Renameat(unix.AT_FDCWD, from, dir, leaf)
 		if !errors.Is(err, unix.EXDEV) {
 			return err

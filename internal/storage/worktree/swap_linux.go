@@ -15,7 +15,7 @@ func (w *Files) Swap(from, p string) error { return w.rename2(from, p, unix.RENA
 func (w *Files) RenameNew(from, p string) error { return w.rename2(from, p, unix.RENAME_NOREPLACE) }
 
 func (w *Files) rename2(from, p string, flags uint) error {
-	return w.in("rename", p, func(dir int, leaf string) error {
+	return w.inDirectory("rename", p, func(dir int, leaf string) error {
 		err := unix.Renameat2(unix.AT_FDCWD, from, dir, leaf, flags)
 		if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EXDEV) {
 			return ErrNoSwap

@@ -130,7 +130,7 @@ func heard(ctx context.Context, app *App, def *agent.Definition, event string, h
 	for _, dir := range hook.Directories(def, happened, getenv) {
 		err := handle(dir)
 		if handled {
-			if other := hook.Beside(top, happened); other != "" {
+			if other := hook.WorktreeOf(top, happened); other != "" {
 				handled = false
 				_ = handle(other) // the error is dropped: outside a repository a hook is silent
 				if !handled && len(said) == 0 && happened.Kind == agent.KindTool {

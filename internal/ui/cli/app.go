@@ -64,14 +64,14 @@ func (a *App) look(color string) {
 	paged, _ := t.LookupEnv("GIT_PAGER_IN_USE")
 	byGit := slices.Contains([]string{"1", "true", "yes", "on"}, strings.ToLower(paged))
 	screen := render.Screen{Terminal: t.OutTerminal || byGit, Term: emulation, NoColor: noColor}
-	a.view = render.View{Style: screen.Style(color), Now: a.now(), Verbose: a.verbose}
+	a.view = render.View{Style: screen.Style(color), Now: a.currentTime(), Verbose: a.verbose}
 	if screen.Terminal {
 		a.view.Layout, a.view.Width = render.Aligned, t.Width()
 	}
 	screen.Terminal = t.ErrTerminal
 	a.errStyle = screen.Style(color)
 	if a.typed != nil {
-		a.view = render.View{Layout: render.Aligned, Width: chatWidth, Now: a.now(), Clock: true}
+		a.view = render.View{Layout: render.Aligned, Width: chatWidth, Now: a.currentTime(), Clock: true}
 	}
 }
 
@@ -93,8 +93,8 @@ func (a *App) setClock() error {
 	return nil
 }
 
-// now is the current time, or the one that setClock fixed.
-func (a *App) now() time.Time {
+// currentTime is the current time, or the one that setClock fixed.
+func (a *App) currentTime() time.Time {
 	if !a.fixed.IsZero() {
 		return a.fixed
 	}
@@ -114,7 +114,7 @@ func (a *App) serve(ctx context.Context, do func(*checkpoint.Service) error) err
 // open opens the repository. From here on signals cancel the run, and colours follow git's
 // configuration.
 func (a *App) open(ctx context.Context) (*checkpoint.Service, error) {
-	options := checkpoint.Options{Dir: a.dir, Env: a.Terminal.Environ, Now: a.now, Warn: a.warn, MirrorPaths: interop.MirrorPaths, TagRule: clearance.TagRule, Between: a.Between}
+	options := checkpoint.Options{Dir: a.dir, Env: a.Terminal.Environ, Now: a.currentTime, Warn: a.warn, MirrorPaths: interop.MirrorPaths, TagRule: clearance.TagRule, Between: a.Between}
 	// Where a person types, gpg may ask for a passphrase, and a number may also stand for a
 	// discarded checkpoint. A script must not depend on either.
 	if a.Terminal.Interactive() {
@@ -275,9 +275,9 @@ func (a *App) git(w io.Writer) inspect.IO {
 	return to
 }
 
-// aside returns the streams for commands whose output is printed besides the answer. With --json
+// sideStreams returns the streams for commands whose output is printed besides the answer. With --json
 // stdout is for the answer alone, and they write to stderr.
-func (a *App) aside() inspect.IO {
+func (a *App) sideStreams() inspect.IO {
 	to := inspect.IO{In: a.Terminal.In, Out: a.Terminal.Out, Err: a.Terminal.Err}
 	if a.json {
 		to.Out = a.Terminal.Err

@@ -42,7 +42,7 @@ func (c *BisectCmd) Run(ctx context.Context, app *App) error {
 func (c *BisectCmd) request(app *App) (bisect.Request, error) {
 	r := bisect.Request{
 		Session: c.Session, Good: c.Good, Bad: c.Bad, Where: c.Where, Command: c.Command,
-		First: c.First, All: c.All, IO: app.aside(),
+		First: c.First, All: c.All, IO: app.sideStreams(),
 	}
 	if !app.json && !app.quiet {
 		r.Tell = func(line string) {

@@ -30,7 +30,7 @@ func (c *CompareCmd) Run(ctx context.Context, app *App) error {
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		if c.Files {
-			d, err := attempt.Between(ctx, s, request)
+			d, err := attempt.DiffOf(ctx, s, request)
 			if err != nil {
 				return err
 			}

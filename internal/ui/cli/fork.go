@@ -67,7 +67,7 @@ func (c *ForkCmd) fork(ctx context.Context, app *App, s *checkpoint.Service) err
 	request := attempt.ForkRequest{
 		Session: c.Session, Ref: from, Dir: c.Dir, Count: c.Count, Name: c.Name, Branch: c.Branch, SessionName: c.SessionName,
 		CopyIgnored: c.CopyIgnored, Command: c.Command, Jobs: c.Jobs, Chat: c.Chat,
-		NoCopy: c.NoCopy, IO: app.aside(),
+		NoCopy: c.NoCopy, IO: app.sideStreams(),
 	}
 	if request.Dir != "" {
 		// The worktrees are made by git processes with other working directories.

@@ -38,7 +38,7 @@ func (c *HelpCmd) Run(ctx context.Context, app *App) error {
 func (a *App) help(ctx context.Context, node *kong.Node, brief bool) error {
 	var s *checkpoint.Service
 	if a.Terminal.OutTerminal {
-		if opened, err := checkpoint.Open(ctx, checkpoint.Options{Dir: a.dir, Env: a.Terminal.Environ, Now: a.now, Warn: func(string) {}}); err == nil {
+		if opened, err := checkpoint.Open(ctx, checkpoint.Options{Dir: a.dir, Env: a.Terminal.Environ, Now: a.currentTime, Warn: func(string) {}}); err == nil {
 			s = opened
 			defer s.Close()
 		}

@@ -86,7 +86,7 @@ func (a *App) whichLine(ctx context.Context, err error) string {
 	}
 	var keys, lines []string
 	for _, h := range several.Heads {
-		keys, lines = append(keys, h.Number), append(lines, render.Escape(h.About()))
+		keys, lines = append(keys, h.Number), append(lines, render.Escape(h.Description()))
 	}
 	chosen, err := a.Terminal.Choose(ctx, "Which line?", keys, lines)
 	if err != nil {

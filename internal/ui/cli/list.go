@@ -107,7 +107,7 @@ func hereFirst(ctx context.Context, s *checkpoint.Service, found []inspect.Listi
 
 // request checks the flags and says what they ask for.
 func (c *ListCmd) request(app *App) (req inspect.ListRequest, err error) {
-	from, err := since(c.Since, app.now())
+	from, err := parseSince(c.Since, app.currentTime())
 	if err != nil {
 		return req, err
 	}

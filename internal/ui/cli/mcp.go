@@ -25,13 +25,13 @@ func (c *MCPCmd) Run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	server := &mcp.Server{Version: app.Version, Dir: dir, Write: c.Write, Run: within(app)}
+	server := &mcp.Server{Version: app.Version, Dir: dir, Write: c.Write, Run: runWithin(app)}
 	return server.Serve(ctx, app.Terminal.In, app.Terminal.Out)
 }
 
-// within returns a function that runs another command line of this program in this process: with an
+// runWithin returns a function that runs another command line of this program in this process: with an
 // App of its own, in a directory, with buffers in place of the terminal. "mcp" and "web" use it.
-func within(a *App) mcp.Command {
+func runWithin(a *App) mcp.Command {
 	mapped.Never() // this process may run commands for days
 	// git may have started a pager for the outer run, which has nothing to do with the buffers.
 	environ := append(slices.Clone(a.Terminal.Environ), "GIT_PAGER_IN_USE=false")

@@ -30,7 +30,7 @@ func served(t *testing.T, write bool, options *mcp.ClientOptions) (*mcp.ClientSe
 	app.Terminal.Environ = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES=" + filepath.Dir(dir)}
 	fromClient, toServer := io.Pipe()
 	fromServer, toClient := io.Pipe()
-	s := &server.Server{Version: "test", Dir: dir, Write: write, Run: within(app)}
+	s := &server.Server{Version: "test", Dir: dir, Write: write, Run: runWithin(app)}
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(context.Background(), fromClient, toClient) }()
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, options)
@@ -341,7 +341,7 @@ func TestWithinPager(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	put(t, dir, "a.txt", "one\n")
-	run := within(app)
+	run := runWithin(app)
 	for _, args := range [][]string{{"save", "one"}, {"show", "-p"}} {
 		got := run(t.Context(), dir, args, nil)
 		if got.Code != 0 || strings.Contains(string(got.Out), "\x1b") {

@@ -135,17 +135,17 @@ func TestSince(t *testing.T) {
 		"2026-11-19": "2026-11-18T23:00:00Z", "2026-11-19 10:30": "2026-11-19T09:30:00Z", "2026-11-19T10:30:00": "2026-11-19T09:30:00Z",
 		"2026-11-19T10:30:00.5Z": "2026-11-19T10:30:00Z", "2026-11-19T10:30:00+02:00": "2026-11-19T08:30:00Z",
 	} {
-		got, err := since(text, now)
+		got, err := parseSince(text, now)
 		if err != nil || got.UTC().Format(time.RFC3339) != want {
 			t.Errorf("%s: %v, %v, want %s", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"30", "d", "-3d", "someday", "last frday", "2 hours nonsense", "monkey", "marble", "10:30 nope", "2026-13-01", "99999999999d", "3y"} {
-		if _, err := since(text, now); checkpoint.KindOf(err) != checkpoint.KindUsage {
+		if _, err := parseSince(text, now); checkpoint.KindOf(err) != checkpoint.KindUsage {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if got, err := since("", now); err != nil || !got.IsZero() {
+	if got, err := parseSince("", now); err != nil || !got.IsZero() {
 		t.Errorf("%v, %v", got, err)
 	}
 }
@@ -157,7 +157,7 @@ func FuzzSince(f *testing.F) {
 	}
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, text string) {
-		got, err := since(text, now)
+		got, err := parseSince(text, now)
 		if _, bad := workflow.ParseAge(text); bad == nil && (err != nil || got.After(now)) {
 			t.Errorf("%q is %v", text, got)
 		}

@@ -39,9 +39,9 @@ func verbatim(ctx *kong.DecodeContext, target reflect.Value) error {
 // any other word for now, without an error.
 var gitsWords = lazy.Pattern(`(?i)^([\d:,+/. -]|(jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec|sun|mon|tues?|wed(nes)?|thu(rs)?|fri|sat(ur)?)(\w*(uary|ch|il|ust|ember|ober|day)\b|\b)|(second|minute|hour|day|week|month|year)s?\b|(yesterday|today|now|noon|midnight|tea|never|last|ago|at|on|am|pm|utc|gmt|one|two|three|four|five|six|seven|eight|nine|ten)\b|(st|nd|rd|th)\b)+$`)
 
-// since parses the point in time of --since: RFC 3339, a local date or date and time, how long ago it was (30d, 12h), as
+// parseSince parses the point in time of --since: RFC 3339, a local date or date and time, how long ago it was (30d, 12h), as
 // for prune --older-than. An empty text gives the zero time, and so does one of git's words, which inspect.GitTime reads.
-func since(text string, now time.Time) (time.Time, error) {
+func parseSince(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}

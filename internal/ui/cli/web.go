@@ -48,7 +48,7 @@ func (c *WebCmd) Run(ctx context.Context, app *App) error {
 		return usage.Error("--port must be a number from 1 to 65535")
 	}
 	// Session may be empty; the server then shows the session that other commands would use.
-	server := &web.Server{Open: app.serve, Session: c.Session, Now: app.now}
+	server := &web.Server{Open: app.serve, Session: c.Session, Now: app.currentTime}
 	if c.Output != "" {
 		return app.serve(ctx, func(s *checkpoint.Service) error { return c.write(ctx, app, s, server) })
 	}
@@ -75,7 +75,7 @@ func (c *WebCmd) serve(ctx context.Context, app *App, server *web.Server) error 
 	if err != nil {
 		return err
 	}
-	run := within(app)
+	run := runWithin(app)
 	server.Read = func(ctx context.Context, args ...string) web.Result { return web.Result(run(ctx, top, args, nil)) }
 	if c.Write {
 		server.Write = server.Read
@@ -150,7 +150,7 @@ func hasBrowser(s *checkpoint.Service) error {
 func (c *WebCmd) write(ctx context.Context, app *App, s *checkpoint.Service, server *web.Server) error {
 	t, err := inspect.ReadTimeline(ctx, s, c.Session)
 	if err == nil {
-		err = c.to(app).Check(web.IsFile)
+		err = c.destination(app).Check(web.IsFile)
 	}
 	if err != nil {
 		return err
@@ -178,7 +178,7 @@ func (c *WebCmd) write(ctx context.Context, app *App, s *checkpoint.Service, ser
 		}
 		write = func(w io.Writer) error { _, err := page.WriteTo(w); return err }
 	}
-	to := c.to(app)
+	to := c.destination(app)
 	to.Private = private
 	if _, err = to.Write(ctx, web.IsFile, write); err != nil || c.Output == "-" {
 		return err
@@ -186,7 +186,7 @@ func (c *WebCmd) write(ctx context.Context, app *App, s *checkpoint.Service, ser
 	return app.say("Written: %s", c.Output)
 }
 
-// to returns where the file goes.
-func (c *WebCmd) to(app *App) transfer.Destination {
+// destination returns where the file goes.
+func (c *WebCmd) destination(app *App) transfer.Destination {
 	return transfer.Destination{Path: c.Output, Out: app.Terminal.Out, Force: c.Force}
 }

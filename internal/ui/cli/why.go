@@ -50,7 +50,7 @@ func (c *WhyCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error
 			req.Lines[0] += "," + m[2] // for git one number means all lines from there
 		}
 	} else if oid, is := why.ResolveCommit(ctx, s, c.What); is && len(c.Lines) == 0 {
-		return app.behind(ctx, s, oid)
+		return app.printBehind(ctx, s, oid)
 	} else if len(c.Lines) == 0 {
 		if _, err := os.Lstat(filepath.Join(app.dir, c.What)); err != nil {
 			return checkpoint.Failure(checkpoint.KindNotFound, "for a line of a file, write git checkpoint why FILE:LINE", "no such commit or file: %q", name.Clip(c.What, name.Said))
@@ -67,8 +67,8 @@ func (c *WhyCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error
 	return app.page(ctx, s, func(w io.Writer) error { return app.giveTo(w, answer.Reasons(lines)) })
 }
 
-// behind prints the steps behind a commit.
-func (a *App) behind(ctx context.Context, s *checkpoint.Service, commit name.OID) error {
+// printBehind prints the steps behind a commit.
+func (a *App) printBehind(ctx context.Context, s *checkpoint.Service, commit name.OID) error {
 	progress := a.Terminal.Progress("Reading checkpoints")
 	defer progress.Finish()
 	found, err := why.Commits(ctx, s, []name.OID{commit}, func(n int) { progress.Add(int64(n)) })
@@ -100,7 +100,7 @@ func (a *App) notes(ctx context.Context, s *checkpoint.Service, req witness.Requ
 func (a *App) behindUnless(ctx context.Context, s *checkpoint.Service, typed string, err error) error {
 	if checkpoint.KindOf(err) == checkpoint.KindNotFound {
 		if oid, is := why.ResolveCommit(ctx, s, typed); is {
-			return a.behind(ctx, s, oid)
+			return a.printBehind(ctx, s, oid)
 		}
 	}
 	return err

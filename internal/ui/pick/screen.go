@@ -22,12 +22,12 @@ const (
 	frame      = 2   // the first and the last line
 )
 
-// beside reports whether the preview is beside the list, and not below it.
-func (m *model) beside() bool { return m.width >= besideFrom }
+// isBeside reports whether the preview is beside the list, and not below it.
+func (m *model) isBeside() bool { return m.width >= besideFrom }
 
 // listWidth returns the columns of the list: somewhat less than half, because previews are text.
 func (m *model) listWidth() int {
-	if m.beside() {
+	if m.isBeside() {
 		return m.width * 9 / 20
 	}
 	return m.width
@@ -36,7 +36,7 @@ func (m *model) listWidth() int {
 // listHeight returns the rows of the list. If the preview is below the list, the list takes at most
 // half of the screen.
 func (m *model) listHeight() int {
-	if m.beside() {
+	if m.isBeside() {
 		return max(1, m.height-frame)
 	}
 	return max(1, min(len(m.shown), (m.height-frame-ruler)/2))
@@ -44,7 +44,7 @@ func (m *model) listHeight() int {
 
 // previewWidth returns the columns of the preview.
 func (m *model) previewWidth() int {
-	if m.beside() {
+	if m.isBeside() {
 		return m.width - m.listWidth() - bar
 	}
 	return m.width
@@ -53,7 +53,7 @@ func (m *model) previewWidth() int {
 // previewHeight returns the rows of the preview. It is at least one, even where the screen has no
 // room: View cuts what is too much.
 func (m *model) previewHeight() int {
-	if m.beside() {
+	if m.isBeside() {
 		return max(1, m.height-frame)
 	}
 	return max(1, m.height-frame-ruler-m.listHeight())
@@ -61,7 +61,7 @@ func (m *model) previewHeight() int {
 
 // inList reports whether a position on the screen is in the list.
 func (m *model) inList(x, y int) bool {
-	return y >= 1 && y <= m.listHeight() && (!m.beside() || x < m.listWidth())
+	return y >= 1 && y <= m.listHeight() && (!m.isBeside() || x < m.listWidth())
 }
 
 // The escape codes of the screen's own parts.
@@ -86,7 +86,7 @@ func (m *model) View() tea.View {
 	// The help covers list and preview.
 	if m.help {
 		rows = append(append(rows, m.keys()...), make([]string, max(0, m.height))...)[:max(0, m.height-1)]
-	} else if m.beside() {
+	} else if m.isBeside() {
 		for i := range list {
 			gap := strings.Repeat(" ", max(0, m.listWidth()-ansi.StringWidth(list[i])))
 			rows = append(rows, list[i]+gap+dim+" │ "+reset+preview[i])

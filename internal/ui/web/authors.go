@@ -26,11 +26,11 @@ func byOthers(ctx context.Context, service *checkpoint.Service, rec *record.Reco
 	step := author.Turn(st, st.Entry(rec.ID), a)
 	for _, path := range step.Paths() {
 		switch who := step.Who(path); {
-		case who.Else() == "":
+		case who.Other() == "":
 		case who.Session != "":
 			all = append(all, byOther{Path: path, Session: who.Session})
 		default:
-			all = append(all, byOther{Path: path, Who: who.Else()})
+			all = append(all, byOther{Path: path, Who: who.Other()})
 		}
 	}
 	return all

@@ -70,7 +70,7 @@ func (s *Server) step(ctx context.Context, service *checkpoint.Service, r *http.
 		return view{}, err
 	}
 	p.Checks = s.checksOf(ctx, string(p.Session), string(p.ID))
-	p.Older, p.Newer, p.Who, err = inspect.Beside(ctx, service, p.Session, p.ID)
+	p.Older, p.Newer, p.Who, err = inspect.Neighbors(ctx, service, p.Session, p.ID)
 	if err != nil {
 		return view{}, err
 	}

@@ -387,9 +387,9 @@ func (c *Comparison) sort(by string) error {
 	return nil
 }
 
-// Between returns the files that differ between two attempts as they are on disk, or
+// DiffOf returns the files that differ between two attempts as they are on disk, or
 // between two checkpoints.
-func Between(ctx context.Context, s *checkpoint.Service, req CompareRequest) (*inspect.Difference, error) {
+func DiffOf(ctx context.Context, s *checkpoint.Service, req CompareRequest) (*inspect.Difference, error) {
 	if len(req.Names) != 2 {
 		return nil, checkpoint.Usage("git checkpoint compare A B --files", "--files compares exactly two")
 	}
@@ -402,19 +402,19 @@ func Between(ctx context.Context, s *checkpoint.Service, req CompareRequest) (*i
 		State: []inspect.StateChange{}, Outputs: []record.OutputChange{}, Checkpoints: []checkpoint.Labelled{}, Commits: []inspect.CommitLine{},
 		From: checkpoint.Labelled{ID: rows[0].ID, Label: rows[0].Label}, To: &checkpoint.Labelled{ID: rows[1].ID, Label: rows[1].Label},
 	}
-	if d.FromTree, err = rows[0].now(ctx, s, at); err != nil {
+	if d.FromTree, err = rows[0].treeNow(ctx, s, at); err != nil {
 		return nil, err
 	}
-	if d.ToTree, err = rows[1].now(ctx, s, at); err != nil {
+	if d.ToTree, err = rows[1].treeNow(ctx, s, at); err != nil {
 		return nil, err
 	}
 	d.Files, err = inspect.ChangedFiles(ctx, s, d.FromTree, d.ToTree, nil)
 	return d, err
 }
 
-// now returns the tree of an attempt's worktree as it is on disk, or, if there is no
+// treeNow returns the tree of an attempt's worktree as it is on disk, or, if there is no
 // worktree, the tree of its checkpoint.
-func (r *Compared) now(ctx context.Context, s *checkpoint.Service, at map[name.Session]site) (name.OID, error) {
+func (r *Compared) treeNow(ctx context.Context, s *checkpoint.Service, at map[name.Session]site) (name.OID, error) {
 	where, lives := at[r.Session]
 	if !lives {
 		return r.tree, nil

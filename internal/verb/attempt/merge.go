@@ -76,12 +76,12 @@ func merging(ctx context.Context, s *checkpoint.Service, first *journal.Entry, c
 		wanted = inspect.WithSides(wanted)
 	}
 	return func(ctx context.Context, now *snapshot.Capture, t snapshot.Target) (snapshot.Target, error) {
-		changes, err := threeway.Between(ctx, s.Repo, threeway.SideOf(base), threeway.SideOf(t), called)
+		changes, err := threeway.Diff(ctx, s.Repo, threeway.SideOf(base), threeway.SideOf(t), called)
 		if err != nil {
 			return t, err
 		}
 		changes = slices.DeleteFunc(changes, func(c threeway.Change) bool { return !wanted(c.Path) })
-		m := threeway.Into(s.Repo, threeway.Side{Tree: now.Tree, Raw: now.Raw, Modes: now.Modes}, req.How == MergeConflict)
+		m := threeway.Begin(s.Repo, threeway.Side{Tree: now.Tree, Raw: now.Raw, Modes: now.Modes}, req.How == MergeConflict)
 		m.Theirs = []name.OID{t.Tree}
 		if err := m.Apply(ctx, base.Tree, changes); err != nil {
 			return t, err

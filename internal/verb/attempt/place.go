@@ -66,9 +66,9 @@ func Numbered(called string, n int) string {
 	return called
 }
 
-// Beside returns the default directory of a worktree: a sibling of this one, because a worktree inside would
+// DefaultDirectory returns the default directory of a worktree: a sibling of this one, because a worktree inside would
 // show as untracked.
-func Beside(s *checkpoint.Service, called string) string {
+func DefaultDirectory(s *checkpoint.Service, called string) string {
 	return filepath.Join(filepath.Dir(s.Repo.WorkTree), filepath.Base(s.Repo.WorkTree)+"-"+called)
 }
 
@@ -111,7 +111,7 @@ func (f *forking) placed(ctx context.Context, called string, i int) *place {
 	if f.req.SessionName != "" {
 		p.Session = name.Session(f.lettered(f.req.SessionName, i))
 	}
-	switch p.Worktree = Beside(f.s, called); {
+	switch p.Worktree = DefaultDirectory(f.s, called); {
 	case f.req.Dir == "":
 	case f.req.Count <= 1:
 		p.Worktree = f.req.Dir

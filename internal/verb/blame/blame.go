@@ -86,7 +86,7 @@ func isFile(s *checkpoint.Service, path string) bool {
 
 // saved reports whether the current checkpoint has a file as it is in the worktree.
 func saved(ctx context.Context, s *checkpoint.Service, file string) bool {
-	path, err := s.Repo.Below(file)
+	path, err := s.Repo.RelativePath(file)
 	found, none := s.Resolve(ctx, "", "@")
 	if err != nil || none != nil {
 		return false
@@ -143,7 +143,7 @@ func tell(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, r
 	if err != nil {
 		return err
 	}
-	claims, err := why.In(ctx, s, found, tree, path, places, why.Request{
+	claims, err := why.ExplainLines(ctx, s, found, tree, path, places, why.Request{
 		Loose: slices.Contains(req.Options, "-w"), Git: req.follows(), Progress: req.Progress,
 	})
 	if err != nil {

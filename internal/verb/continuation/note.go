@@ -74,8 +74,8 @@ func (p *Prepared) Note() string {
 	return filepath.Base(p.note)
 }
 
-// At returns what a note in the git directory of the worktree describes; nil if there is none.
-func At(s *checkpoint.Service, note string) *Prepared {
+// ReadNote returns what a note in the git directory of the worktree describes; nil if there is none.
+func ReadNote(s *checkpoint.Service, note string) *Prepared {
 	if note == "" || note != filepath.Base(note) {
 		return nil
 	}

@@ -275,7 +275,7 @@ func (c *captured) landed(ctx context.Context, err error) (again bool) {
 	}
 	if _, missing := errors.AsType[*store.MissingObjectsError](err); err == nil || missing {
 		c.in.s.Repo.Checkout.Refresh(ctx) // HEAD has moved, so read it again
-		commits.After(ctx, c.in.s)
+		commits.RunPostCommit(ctx, c.in.s)
 		return false
 	}
 	stopped := c.withoutCommit(ctx, err)

@@ -204,7 +204,7 @@ func (d *draft) recorded(ctx context.Context, res store.Result) *checkpoint.Deta
 	if in.home.left != "" {
 		said.Left = s.Steps(ctx, in.home.left)
 	}
-	said.Against, said.First = d.prev.against(in, d.record), res.State.Len() == 1
+	said.Against, said.First = d.prev.comparedWith(in, d.record), res.State.Len() == 1
 	*said.Created, said.Ref, said.Said = true, name.CheckpointRef(in.home.session, d.record.ID), d.got.confirmation(d.record, d.written.Commit)
 	if said.Pruned = slices.Concat(d.pruned, over); res.Private != clearance.NotMeant {
 		said.Private = res.Private

@@ -54,7 +54,7 @@ func (r *request) failed(ctx context.Context, definition definition, err error) 
 			}
 		}
 		if failed.Blocks || !def.Blocks() {
-			err = withWords(err, def, about(s, def, session, made))
+			err = withWords(err, def, messageValues(s, def, session, made))
 		}
 	}
 	failed.Problem = err.Error()

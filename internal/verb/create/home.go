@@ -198,14 +198,14 @@ func (r *request) activate(ctx context.Context) {
 	}
 }
 
-// against names the checkpoint before and its branch if that is another one than that of the checkpoint that was made.
-func (b base) against(in *request, made *record.Record) string {
+// comparedWith names the checkpoint before and its branch if that is another one than that of the checkpoint that was made.
+func (b base) comparedWith(in *request, made *record.Record) string {
 	if b.onHead {
 		before := checkpoint.CalledBy(b.entry)
 		if b.record != nil {
 			before = checkpoint.MentionOf(b.record).String()
 		}
-		return fmt.Sprintf("HEAD, not on the files of %s (%s)", before, b.entry.Event().By())
+		return fmt.Sprintf("HEAD, not on the files of %s (%s)", before, b.entry.Event().Writer())
 	}
 	if b.record == nil || in.home.renamed || made.Git.Branch == "" || b.record.Git.Branch == "" || b.record.Git.Branch == made.Git.Branch {
 		return ""

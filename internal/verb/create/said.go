@@ -18,7 +18,7 @@ import (
 
 // confirmation returns the workflow's own confirmation of the checkpoint, or "" if it has none.
 func (c *captured) confirmation(r *record.Record, commit name.OID) string {
-	said := about(c.in.s, c.def, r.Session, r)
+	said := messageValues(c.in.s, c.def, r.Session, r)
 	said["files"], said["commit"] = r.Files.Total(), commit.Short()
 	if c.landing != nil { // people mean the commit on their branch
 		said["commit"] = c.landing.oid.Short()
@@ -30,7 +30,7 @@ func (c *captured) confirmation(r *record.Record, commit name.OID) string {
 // StepMessage returns the message of the commit of a step in the format of its workflow, for a create and for
 // a landing. changes are what the commit changes.
 func StepMessage(s *checkpoint.Service, def *workflow.Definition, r *record.Record, changes []git.Change) string {
-	said := about(s, def, r.Session, r)
+	said := messageValues(s, def, r.Session, r)
 	said["files"], said["message"], said["iteration"] = len(changes), workflow.Verbatim(r.Message), r.Iteration
 	metrics := MetricsOf(def, r.State)
 	var measured []string
@@ -50,7 +50,7 @@ func StepMessage(s *checkpoint.Service, def *workflow.Definition, r *record.Reco
 // triggerOff returns the message that the trigger is switched off by a key or the workflow, in the
 // workflow's words if it has some.
 func triggerOff(s *checkpoint.Service, def *workflow.Definition, session name.Session, trigger, by string) string {
-	said := about(s, def, session, nil)
+	said := messageValues(s, def, session, nil)
 	said["trigger"], said["key"] = trigger, by
 	if words := checkpoint.OwnWords(def, "trigger_off", said); words != nil {
 		return strings.Join(words, "\n")
@@ -58,9 +58,9 @@ func triggerOff(s *checkpoint.Service, def *workflow.Definition, session name.Se
 	return fmt.Sprintf("trigger %s is off (%s), so no checkpoint was made", trigger, by)
 }
 
-// about returns the values that a workflow's message may refer to. The record is nil if the create
+// messageValues returns the values that a workflow's message may refer to. The record is nil if the create
 // failed early.
-func about(s *checkpoint.Service, def *workflow.Definition, session name.Session, r *record.Record) map[string]any {
+func messageValues(s *checkpoint.Service, def *workflow.Definition, session name.Session, r *record.Record) map[string]any {
 	said := map[string]any{"session": string(session), "workflow": def.Name, "branch": s.Repo.Head.Branch.Short()}
 	if r != nil {
 		said["label"], said["id"], said["step"], said["step_name"] = r.Label, string(r.ID), r.Step, r.StepName

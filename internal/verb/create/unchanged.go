@@ -58,7 +58,7 @@ func (b base) same(ctx context.Context, d *draft) (bool, error) {
 	// What the document has besides the state, such as a description, unless nothing is kept of one of them.
 	if was, _ := checkpoint.ImportedMember.Of(b.record.Extra); d.kept != nil && was.Files[KeptJSON] != "" {
 		kept, err := d.in.s.Store.Imported(ctx, b.commit, KeptJSON)
-		if err != nil || !maps.EqualFunc(d.got.def.Beside(kept), d.got.def.Beside(req.State), sameJSON) {
+		if err != nil || !maps.EqualFunc(d.got.def.MembersBeside(kept), d.got.def.MembersBeside(req.State), sameJSON) {
 			return false, err
 		}
 	}

@@ -39,7 +39,7 @@ func (p *Plan) Apply(ctx context.Context) (*Answer, error) {
 			if !errors.Is(err, errMoved) || try >= checkpoint.Attempts {
 				return nil, err
 			}
-			if err := p.again(ctx, r); err != nil {
+			if err := p.replan(ctx, r); err != nil {
 				return nil, err
 			}
 		}
@@ -49,8 +49,8 @@ func (p *Plan) Apply(ctx context.Context) (*Answer, error) {
 	return p.answer, p.cleanCopies()
 }
 
-// again plans one session again, on its current journal.
-func (p *Plan) again(ctx context.Context, r *rewriting) error {
+// replan plans one session again, on its current journal.
+func (p *Plan) replan(ctx context.Context, r *rewriting) error {
 	if err := r.open(ctx); err != nil {
 		return err
 	}

@@ -148,7 +148,7 @@ func TestExpungeRule(t *testing.T) {
 				t.Errorf("%s is not listed", oid)
 			}
 		}
-		if done, err := Again(ctx, s); err != nil || len(done) > 0 {
+		if done, err := Repeat(ctx, s); err != nil || len(done) > 0 {
 			t.Errorf("again: %+v, %v", done, err)
 		}
 		return err
@@ -173,7 +173,7 @@ func TestAgain(t *testing.T) {
 	})
 	var done []Rewritten
 	w.Must(func(ctx context.Context, s *checkpoint.Service) (err error) {
-		done, err = Again(ctx, s)
+		done, err = Repeat(ctx, s)
 		return err
 	})
 	if len(done) != 3 || done[0].ID != ids[1] || reaches(w, string(blob)) {

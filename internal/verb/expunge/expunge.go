@@ -31,7 +31,7 @@ type Request struct {
 	Session string  // empty: all
 	Replace *string // text in place of the content; nil: see Plan
 
-	again bool // everything on this repository's list of expunged objects is removed; set by Again
+	again bool // everything on this repository's list of expunged objects is removed; set by Repeat
 }
 
 // Rewritten is a checkpoint that is rewritten.
@@ -89,11 +89,11 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	return p, p.survey(ctx)
 }
 
-// Again removes what was expunged here from checkpoints that still hold it. A clone that
+// Repeat removes what was expunged here from checkpoints that still hold it. A clone that
 // did not know of the expunge has made and pushed them. Every clone computes the same
 // replacements from the same objects, so that clones agree. While a rollback is half done
 // it does nothing; the next fetch will.
-func Again(ctx context.Context, s *checkpoint.Service) ([]Rewritten, error) {
+func Repeat(ctx context.Context, s *checkpoint.Service) ([]Rewritten, error) {
 	list, err := clearance.ReadExpunged(s.Repo)
 	if err != nil {
 		return nil, err
@@ -276,14 +276,14 @@ func (p *Plan) listed(report *clearance.Report) {
 // this id.
 func (p *Plan) named(ctx context.Context) error {
 	path := p.req.Target
-	if below, err := p.s.Repo.Below(path); err == nil {
+	if below, err := p.s.Repo.RelativePath(path); err == nil {
 		path = below
 	}
 	// The path may be in some checkpoints only, and each may have another version.
 	for _, r := range p.sessions {
 		for _, commit := range r.held {
 			for _, part := range r.group(ctx, commit, path) {
-				r.at(ctx, commit, part, p.goal.blobs)
+				r.addBlobs(ctx, commit, part, p.goal.blobs)
 			}
 		}
 	}

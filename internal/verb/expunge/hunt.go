@@ -67,9 +67,9 @@ func (r *rewriting) open(ctx context.Context) error {
 	return err
 }
 
-// at adds the blobs that a checkpoint has for a path: in its files, in the index, in
+// addBlobs adds the blobs that a checkpoint has for a path: in its files, in the index, in
 // conflicts, as exact bytes, and as an output that was read from it.
-func (r *rewriting) at(ctx context.Context, commit name.OID, file string, to map[name.OID]bool) {
+func (r *rewriting) addBlobs(ctx context.Context, commit name.OID, file string, to map[name.OID]bool) {
 	c, m, err := r.commits(ctx, commit)
 	if err != nil {
 		return // find reports a damaged checkpoint

@@ -203,9 +203,9 @@ func (p *Plan) substitute(ctx context.Context, oid name.OID) (name.OID, error) {
 	return clean, err
 }
 
-// without rewrites a tree without the places in at, and returns the removed paths. instead
+// rewriteTree rewrites a tree without the places in at, and returns the removed paths. instead
 // returns the entry for a path whose content is removed; a zero entry removes the path.
-func (p *Plan) without(ctx context.Context, tree name.OID, at []place, instead func(place) git.Entry) (name.OID, []string, error) {
+func (p *Plan) rewriteTree(ctx context.Context, tree name.OID, at []place, instead func(place) git.Entry) (name.OID, []string, error) {
 	edits := map[string]git.Entry{}
 	var gone []string
 	for _, one := range at {
@@ -233,7 +233,7 @@ func nothing(place) git.Entry { return git.Entry{} }
 // files rewrites the tree of the files. The record lists a removed path as skipped, so that
 // no rollback deletes the user's file there.
 func (r *rewriting) files(ctx context.Context, o *old, rec *record.Record) (name.OID, error) {
-	tree, gone, err := r.plan.without(ctx, o.commit.Tree, o.files, nothing)
+	tree, gone, err := r.plan.rewriteTree(ctx, o.commit.Tree, o.files, nothing)
 	for _, file := range gone {
 		delete(rec.Snapshot.Modes, record.Path(file))
 		rec.Snapshot.AtRisk = slices.DeleteFunc(rec.Snapshot.AtRisk, func(a record.AtRisk) bool { return string(a.Path) == file })
@@ -257,7 +257,7 @@ func (r *rewriting) parts(ctx context.Context, o *old, d *store.Draft) error {
 			others = append(others, p)
 		}
 	}
-	tree, _, err := r.plan.without(ctx, o.record.Tree, others, nothing)
+	tree, _, err := r.plan.rewriteTree(ctx, o.record.Tree, others, nothing)
 	if err != nil {
 		return err
 	}
@@ -304,7 +304,7 @@ func (r *rewriting) index(ctx context.Context, tree name.OID, in []place, d *sto
 			head = c.Tree
 		}
 	}
-	clean, _, err := r.plan.without(ctx, tree, in, func(p place) git.Entry {
+	clean, _, err := r.plan.rewriteTree(ctx, tree, in, func(p place) git.Entry {
 		e, found, err := r.plan.s.Repo.Trees.Lookup(ctx, head, p.path)
 		if head == "" || err != nil || !found || r.plan.goal.hit(e.OID) {
 			return git.Entry{}

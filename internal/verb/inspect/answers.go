@@ -220,7 +220,7 @@ type Worker struct {
 // workers returns the agents of other sessions that are at work here.
 func workers(s *checkpoint.Service, session name.Session) []Worker {
 	all := []Worker{}
-	for _, w := range author.Load(s.Repo.GitDir).Beside(session, s.Now()) {
+	for _, w := range author.Load(s.Repo.GitDir).WorkersBeside(session, s.Now()) {
 		files := gather.List(w.Files, func(path string) checkpoint.Path { return checkpoint.Path(path) })
 		all = append(all, Worker{w.Session, w.Agent, w.Prompt, checkpoint.Time{Time: w.Last}, files})
 	}

@@ -84,7 +84,7 @@ func Diff(ctx context.Context, s *checkpoint.Service, req DiffRequest) (*Differe
 		d.FromTree, d.ToTree = "", ""
 		s.Warn("the files were not compared: a checkpoint that was imported without files has none")
 	}
-	d.Checkpoints = between(ctx, s, a, b)
+	d.Checkpoints = checkpointsBetween(ctx, s, a, b)
 	d.Commits, err = commitsBetween(ctx, s, a.head, b.head)
 	return d, err
 }
@@ -95,7 +95,7 @@ func leftOutOf(s *checkpoint.Service, only []string, sides ...[]record.Skipped) 
 	for _, sk := range slices.Concat(sides...) {
 		at := strings.TrimSuffix(string(sk.Path), "/") + "/"
 		asked := func(typed string) bool {
-			p, err := s.Repo.Below(typed)
+			p, err := s.Repo.RelativePath(typed)
 			return err == nil && (p == "." || strings.HasPrefix(at, p+"/") || strings.HasPrefix(p+"/", at))
 		}
 		if sk.Reason != snapshot.ReasonMirror && (len(only) == 0 || slices.ContainsFunc(only, asked)) {
@@ -239,9 +239,9 @@ func opOf(c git.Change) string {
 	return "modified"
 }
 
-// between returns the live checkpoints between two sides, without the two themselves. They are in
+// checkpointsBetween returns the live checkpoints between two sides, without the two themselves. They are in
 // the journal's order.
-func between(ctx context.Context, s *checkpoint.Service, a, b side) (out []checkpoint.Labelled) {
+func checkpointsBetween(ctx context.Context, s *checkpoint.Service, a, b side) (out []checkpoint.Labelled) {
 	st := a.found.State
 	from, to := a.found.Entry.Place, st.Len()
 	if b.found != nil {
@@ -320,7 +320,7 @@ func PathFilter(s *checkpoint.Service, paths []string) (func(string) bool, error
 	var clean, spared []string
 	for _, p := range paths {
 		pattern, without := Spared(p)
-		rel, err := s.Repo.Below(pattern)
+		rel, err := s.Repo.RelativePath(pattern)
 		if err != nil {
 			return nil, checkpoint.Usage("", "%v", err)
 		}

@@ -49,13 +49,13 @@ func History(ctx context.Context, s *checkpoint.Service, session string, detail 
 		return string(id)
 	}
 	for i, e := range st.Events() {
-		out[i].What = about(e, say)
+		out[i].What = subjectsOf(e, say)
 	}
 	return out, nil
 }
 
-// about says which checkpoints an event is about: one, from and to, or those that were pruned.
-func about(e *journal.Event, say func(name.ID) string) string {
+// subjectsOf says which checkpoints an event is about: one, from and to, or those that were pruned.
+func subjectsOf(e *journal.Event, say func(name.ID) string) string {
 	described, _ := e.Described()
 	switch {
 	case described != "":

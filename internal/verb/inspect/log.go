@@ -30,7 +30,7 @@ func grafted(ctx context.Context, s *checkpoint.Service, st *journal.State, name
 	var grafts, tips strings.Builder
 	here, several := st.OnLine(st.Entry(st.Place)), st.Place != "" && len(st.Heads()) > 1
 	beside := func(e *journal.Entry) bool { // what was left behind is of the line that it began on
-		live := before(st, e, func(e *journal.Entry) bool { return !e.Live })
+		live := firstBefore(st, e, func(e *journal.Entry) bool { return !e.Live })
 		return live != nil && !here[live.Place]
 	}
 	for i, c := range st.Backward() {
@@ -63,7 +63,7 @@ func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args [
 	}
 	if at := st.Entry(st.Place); !named && at != nil {
 		for _, other := range s.HeadsBeside(ctx, st, at) {
-			s.Warn(fmt.Sprintf("another line has %s: git checkpoint log %s", other.About(), other.Number))
+			s.Warn(fmt.Sprintf("another line has %s: git checkpoint log %s", other.Description(), other.Number))
 		}
 	}
 	// A graft gives commits other parents for one run of git, without any ref or object.
@@ -92,7 +92,7 @@ func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args [
 			format += "%n%N"
 		}
 		line = append(line, format)
-		out := &logWriter{to: to.Out, subject: func(commit string) string { return subjects.of(ctx, st, commit) }}
+		out := &logWriter{to: to.Out, subject: func(commit string) string { return subjects.subjectOf(ctx, st, commit) }}
 		defer out.flush()
 		to.Out = out
 	}
@@ -168,7 +168,7 @@ func asksFormat(arg string) bool {
 // still there. For the first one it is the commit that it was made on, which is outside the
 // session, or "" if there was none.
 func parentOf(ctx context.Context, s *checkpoint.Service, st *journal.State, e *journal.Entry) (parent name.OID, outside bool) {
-	if last := before(st, st.Entry(e.Event().Previous), func(e *journal.Entry) bool { return e.Dead }); last != nil {
+	if last := firstBefore(st, st.Entry(e.Event().Previous), func(e *journal.Entry) bool { return e.Dead }); last != nil {
 		return last.Event().Commit, false
 	}
 	commit, err := s.Repo.Commits.Read(ctx, string(e.Event().Commit))
@@ -178,8 +178,8 @@ func parentOf(ctx context.Context, s *checkpoint.Service, st *journal.State, e *
 	return commit.MadeOn(), true
 }
 
-// before returns the first of a checkpoint and those before it that is not passed over, or nil.
-func before(st *journal.State, e *journal.Entry, over func(*journal.Entry) bool) *journal.Entry {
+// firstBefore returns the first of a checkpoint and those before it that is not passed over, or nil.
+func firstBefore(st *journal.State, e *journal.Entry, over func(*journal.Entry) bool) *journal.Entry {
 	for seen := map[name.ID]bool{}; e != nil && over(e); e = st.Entry(e.Event().Previous) {
 		if seen[e.Checkpoint] {
 			return nil
@@ -201,13 +201,13 @@ type subject struct {
 	text  string
 }
 
-// of returns the line of a checkpoint; empty: it is not one of this session.
-func (l *subjects) of(ctx context.Context, st *journal.State, commit string) string {
+// subjectOf returns the line of a checkpoint; empty: it is not one of this session.
+func (l *subjects) subjectOf(ctx context.Context, st *journal.State, commit string) string {
 	found, known := l.checkpoints[commit]
 	if !known {
 		return ""
 	}
-	if who := l.authors.of(ctx, st, found.entry); who != "" {
+	if who := l.authors.authorOf(ctx, st, found.entry); who != "" {
 		return found.text + l.style.Paint(render.Dim, " · "+render.Escape(who))
 	}
 	return found.text
@@ -226,7 +226,7 @@ func logLines(ctx context.Context, s *checkpoint.Service, st *journal.State, col
 	lines := &subjects{checkpoints: make(map[string]subject, len(mentioned)), style: style}
 	for id, m := range mentioned {
 		e := st.Entry(id)
-		lines.checkpoints[string(e.Event().Commit)] = subject{e, strings.TrimSpace(style.Paint(render.ID, m.Name) + " " + render.Escape(m.About()))}
+		lines.checkpoints[string(e.Event().Commit)] = subject{e, strings.TrimSpace(style.Paint(render.ID, m.Name) + " " + render.Escape(m.Description()))}
 	}
 	return lines, nil
 }

@@ -72,9 +72,9 @@ func pathsAmong(args []string, dir string) []string {
 	return args[from:]
 }
 
-// of says who made what a checkpoint changed, as blame does: the agent, "during" it, outside, or
+// authorOf says who made what a checkpoint changed, as blame does: the agent, "during" it, outside, or
 // another session. It returns "" if that is not known.
-func (a *logAuthors) of(ctx context.Context, st *journal.State, e *journal.Entry) string {
+func (a *logAuthors) authorOf(ctx context.Context, st *journal.State, e *journal.Entry) string {
 	if a == nil {
 		return ""
 	}
@@ -82,14 +82,14 @@ func (a *logAuthors) of(ctx context.Context, st *journal.State, e *journal.Entry
 	if len(paths) == 0 {
 		return ""
 	}
-	step, err := author.Of(ctx, a.s, st, e)
+	step, err := author.StepOf(ctx, a.s, st, e)
 	if err != nil {
 		return "" // the list says that it is damaged
 	}
 	var all []string
 	for _, path := range paths {
 		who := step.Who(path)
-		said := who.Else()
+		said := who.Other()
 		switch who.By {
 		case author.Agent:
 			said = who.Agent

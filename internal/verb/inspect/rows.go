@@ -91,7 +91,7 @@ func (l *Listing) details(ctx context.Context, s *checkpoint.Service, st *journa
 	if detail == DetailRows {
 		for i := range l.Items {
 			if before := st.Entry(st.Entry(l.Items[i].ID).Event().Previous); l.Items[i].Row.onHead && before != nil {
-				l.Items[i].Row.Against = "not on the files of " + s.Mentioned(ctx, st, before).String() + " (" + before.Event().By() + ")"
+				l.Items[i].Row.Against = "not on the files of " + s.Mentioned(ctx, st, before).String() + " (" + before.Event().Writer() + ")"
 			}
 		}
 		l.called(st)

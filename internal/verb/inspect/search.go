@@ -63,7 +63,7 @@ func Search(ctx context.Context, s *checkpoint.Service, session string, words []
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			if err := q.in(ctx, st, st.Read(i)); err != nil {
+			if err := q.searchIn(ctx, st, st.Read(i)); err != nil {
 				s.Warn(fmt.Sprintf("%s of session %q is not searched: %v", checkpoint.CalledBy(st.Read(i)), st.Session, err))
 			}
 		}
@@ -78,8 +78,8 @@ type search struct {
 	found []Found
 }
 
-// in searches one checkpoint.
-func (q *search) in(ctx context.Context, st *journal.State, e *journal.Entry) error {
+// searchIn searches one checkpoint.
+func (q *search) searchIn(ctx context.Context, st *journal.State, e *journal.Entry) error {
 	rec, err := q.s.ReadRecord(ctx, e)
 	if err != nil {
 		return err
@@ -120,13 +120,13 @@ func (q *search) matchText(at Found, where, text string) {
 	}
 	at.Where, at.Text = where, text
 	if where != InPath {
-		at.Text = around(text, strings.Index(lower, q.words[0]))
+		at.Text = excerpt(text, strings.Index(lower, q.words[0]))
 	}
 	q.found = append(q.found, at)
 }
 
-// around shortens a text to some characters before and after a place.
-func around(text string, at int) string {
+// excerpt shortens a text to some characters before and after a place.
+func excerpt(text string, at int) string {
 	const before, after = 80, 160
 	from, to := max(0, min(at, len(text))-before), min(len(text), at+after)
 	short := strings.ToValidUTF8(text[min(from, to):to], "")

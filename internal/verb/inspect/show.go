@@ -126,7 +126,7 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	if !req.All {
 		l.Heads = slices.DeleteFunc(s.RecentHeads(ctx, st), func(h checkpoint.Head) bool { return h.Here })
 	}
-	here := st.Here()
+	here := st.CurrentLine()
 	shown := l.choose(st, here, req, where)
 	items, byID, err := itemsOf(ctx, s, st, shown)
 	if err != nil {
@@ -266,7 +266,7 @@ func Show(ctx context.Context, s *checkpoint.Service, session, ref string) (*che
 	}
 	d := &checkpoint.Detail{
 		Record: rec, Raw: got.Raw, Commit: f.Entry.Event().Commit, Ref: name.CheckpointRef(f.Session, f.Entry.Checkpoint),
-		Current: f.Entry.Checkpoint == f.State.Current, Discarded: f.Entry.Discarded, Pinned: f.Entry.Pinned, Elsewhere: checkpoint.Elsewhere(s, rec), Usage: s.UsageOf(rec),
+		Current: f.Entry.Checkpoint == f.State.Current, Discarded: f.Entry.Discarded, Pinned: f.Entry.Pinned, Elsewhere: checkpoint.OtherBranch(s, rec), Usage: s.UsageOf(rec),
 		Called: checkpoint.NameTo(f.State, f.Entry),
 	}
 	d.Plain = strings.TrimPrefix(string(d.Ref), "refs/")

@@ -66,7 +66,7 @@ func ReadTimeline(ctx context.Context, s *checkpoint.Service, session string) (*
 		item := items[i]
 		item.Milestone = item.Milestone && !continued[e.Place]
 		t.Steps = append(t.Steps, TimelineStep{
-			Item: item, Previous: e.Event().Previous, Safety: e.Safety, Who: e.Event().By(),
+			Item: item, Previous: e.Event().Previous, Safety: e.Safety, Who: e.Event().Writer(),
 		})
 	}
 	for _, e := range st.Events() {
@@ -77,9 +77,9 @@ func ReadTimeline(ctx context.Context, s *checkpoint.Service, session string) (*
 	return t, nil
 }
 
-// Beside returns the checkpoints before and after one in its session's timeline ("" at the ends),
+// Neighbors returns the checkpoints before and after one in its session's timeline ("" at the ends),
 // and the name of its author. It reads no record.
-func Beside(ctx context.Context, s *checkpoint.Service, session name.Session, id name.ID) (older, newer name.ID, who string, err error) {
+func Neighbors(ctx context.Context, s *checkpoint.Service, session name.Session, id name.ID) (older, newer name.ID, who string, err error) {
 	st, err := s.State(ctx, session)
 	if err != nil {
 		return "", "", "", err
@@ -89,7 +89,7 @@ func Beside(ctx context.Context, s *checkpoint.Service, session name.Session, id
 		switch {
 		case e.Dead:
 		case e.Checkpoint == id:
-			found, who = true, e.Event().By()
+			found, who = true, e.Event().Writer()
 		// The first one after it. Everything before was noted as older.
 		case found:
 			return older, e.Checkpoint, who, nil

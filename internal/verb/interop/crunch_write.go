@@ -164,7 +164,7 @@ func (l crunch) derived(a *transfer.Archive, w *rendering, root, issue string, i
 	if len(entries) == 0 {
 		return
 	}
-	was := w.beside(a, indexFile)
+	was := w.keptFile(a, indexFile)
 	newest, there := ids[string(a.Current)]
 	if there {
 		w.files = append(w.files, file{path: path.Join(root, latestFile), to: newest, content: leading(newest)})

@@ -163,7 +163,7 @@ func (goTeam) outputs(a *transfer.Archive, c *transfer.Archived, w *rendering) *
 // derived adds the manifest and the history of rollbacks. If nothing happened since the import they
 // are written back unchanged; otherwise they get what happened since.
 func (g goTeam) derived(a *transfer.Archive, w *rendering, root, dir string, keys map[string]*transfer.Archived) {
-	manifest, history := w.beside(a, manifestFile), w.beside(a, historyFile)
+	manifest, history := w.keptFile(a, manifestFile), w.keptFile(a, historyFile)
 	if !w.mixed(a) && len(a.Damaged) == 0 {
 		w.derive(path.Join(root, manifestFile), manifest)
 		w.derive(path.Join(root, historyFile), history)

@@ -191,9 +191,9 @@ func (w *rendering) original(c *transfer.Archived, name string) ([]byte, bool) {
 	return content, ok
 }
 
-// beside returns the newest version of a file that was kept along with the documents, such as a
+// keptFile returns the newest version of a file that was kept along with the documents, such as a
 // manifest, or nil.
-func (w *rendering) beside(a *transfer.Archive, name string) []byte {
+func (w *rendering) keptFile(a *transfer.Archive, name string) []byte {
 	for _, c := range slices.Backward(a.Checkpoints) {
 		if content, ok := w.original(c, name); ok {
 			return content

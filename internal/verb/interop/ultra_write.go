@@ -29,7 +29,7 @@ func (u ultraCreate) write(a *transfer.Archive, w *rendering) {
 			continue
 		}
 		if hasFile || hasRow {
-			u.again(a, c, w, document, row)
+			u.writeOriginals(a, c, w, document, row)
 			continue
 		}
 		id := c.Document
@@ -66,9 +66,9 @@ func (u ultraCreate) given(a *transfer.Archive, c *transfer.Archived, w *renderi
 	}
 }
 
-// again writes originals back. In a session that went on here, documents and rows have to agree, so
+// writeOriginals writes originals back. In a session that went on here, documents and rows have to agree, so
 // a document gets a row if it had none, and a row gets a document.
-func (u ultraCreate) again(a *transfer.Archive, c *transfer.Archived, w *rendering, document, row []byte) {
+func (u ultraCreate) writeOriginals(a *transfer.Archive, c *transfer.Archived, w *rendering, document, row []byte) {
 	switch {
 	case !w.mixed(a):
 	case document == nil:

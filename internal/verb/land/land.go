@@ -187,7 +187,7 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 			}
 			if rec.IsOnHead() {
 				before := last.State.Entry(e.Event().Previous)
-				p.s.Warn(fmt.Sprintf("%s is not on the files of %s (%s), so land begins there", p.s.Said(ctx, last.State, e), p.s.Said(ctx, last.State, before), before.Event().By()))
+				p.s.Warn(fmt.Sprintf("%s is not on the files of %s (%s), so land begins there", p.s.Said(ctx, last.State, e), p.s.Said(ctx, last.State, before), before.Event().Writer()))
 				break
 			}
 		}
@@ -406,7 +406,7 @@ func (p *Plan) move(ctx context.Context) error {
 	if err != nil {
 		p.s.Warn("the branch was moved, but no checkpoint could be made: " + err.Error())
 	}
-	commits.After(ctx, p.s)
+	commits.RunPostCommit(ctx, p.s)
 	return nil
 }
 

@@ -57,7 +57,7 @@ func completeNotes(ctx context.Context, s *checkpoint.Service, p *proof.Session)
 	var notes []store.NewNote
 	for _, e := range p.State.Checkpoints() {
 		commit := e.Event().Commit
-		if e.Dead || p.Refs[e.Checkpoint] != commit || p.Notes.Of(commit) != "" || !a.arrived(e) {
+		if e.Dead || p.Refs[e.Checkpoint] != commit || p.Notes.NoteOf(commit) != "" || !a.arrived(e) {
 			continue
 		}
 		if _, err := s.ReadRecord(ctx, e); err != nil {

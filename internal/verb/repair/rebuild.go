@@ -171,7 +171,7 @@ func (r *rebuilding) run(ctx context.Context) error {
 		}
 		return nil
 	case done:
-		return r.again(ctx)
+		return r.revalidate(ctx)
 	}
 	// The journal needs repair if it cannot be folded, if it has events of another session, or if this
 	// worktree saw events that it does not have any more. For a single checkpoint only the first
@@ -194,7 +194,7 @@ func (r *rebuilding) run(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.again(ctx)
+	return r.revalidate(ctx)
 }
 
 // open reads the session as it is now. It is called again after each change of the journal.
@@ -264,9 +264,9 @@ func (r *rebuilding) subjects() proof.Subjects {
 	return proof.Given()
 }
 
-// again validates the session after the rebuild. It puts what is still damaged into the lines, and
+// revalidate validates the session after the rebuild. It puts what is still damaged into the lines, and
 // updates the list of broken checkpoints, so that `list` no longer marks the repaired ones.
-func (r *rebuilding) again(ctx context.Context) error {
+func (r *rebuilding) revalidate(ctx context.Context) error {
 	for _, l := range r.lines {
 		l.OK = true // unless a finding follows
 	}

@@ -41,7 +41,7 @@ func (w *repairs) lostRecord(v proof.Verdict) bool {
 // notedRecord returns the record in the checkpoint's note, if it is exactly the one that the
 // journal names. The checksum proves that. The notes are a second copy of all records.
 func (w *repairs) notedRecord(ctx context.Context, v proof.Verdict) (found *record.Record, err error) {
-	blob := w.p.Notes.Of(v.Commit())
+	blob := w.p.Notes.NoteOf(v.Commit())
 	if blob == "" || v.Entry.Event().Record == "" {
 		return nil, nil
 	}
@@ -68,7 +68,7 @@ func (w *repairs) restoreRecord(ctx context.Context, v proof.Verdict, l *Rebuilt
 	if err := b.gather(ctx); err != nil {
 		return false, err
 	}
-	if again, err = b.again(ctx); again || err != nil {
+	if again, err = b.rewriteRecordCommit(ctx); again || err != nil {
 		return again, err
 	}
 	// An earlier rebuild has made one already.
@@ -129,10 +129,10 @@ func (b *beside) gather(ctx context.Context) (err error) {
 	return b.parts(ctx)
 }
 
-// again writes M again if its tree, which follows from the record, gives it the id that C names. With exact
+// rewriteRecordCommit writes M again if its tree, which follows from the record, gives it the id that C names. With exact
 // bytes or conflicts it does not.
-func (b *beside) again(ctx context.Context) (bool, error) {
-	c, note := b.broken.Parts.Commit, b.p.Notes.Of(b.broken.Commit())
+func (b *beside) rewriteRecordCommit(ctx context.Context) (bool, error) {
+	c, note := b.broken.Parts.Commit, b.p.Notes.NoteOf(b.broken.Commit())
 	if b.broken.Record != nil || !b.proven || note == "" || c.OID == "" {
 		return false, nil
 	}

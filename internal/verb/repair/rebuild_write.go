@@ -57,7 +57,7 @@ func (w *repairs) planRepair(ctx context.Context, v proof.Verdict) error {
 	// The whole notes tree is written again. The note of a checkpoint that is lost as well is taken
 	// out, because the part of the tree that cannot be read would stay if nothing in it changed.
 	notes := w.p.Notes
-	if blob := v.Parts.Tree.At("checkpoint.json").OID; len(notes.Findings) > 0 && v.Commit() != "" && (blob != "" || notes.Of(v.Commit()) == "") {
+	if blob := v.Parts.Tree.At("checkpoint.json").OID; len(notes.Findings) > 0 && v.Commit() != "" && (blob != "" || notes.NoteOf(v.Commit()) == "") {
 		w.notes = append(w.notes, store.NewNote{Commit: v.Commit(), RecordBlob: blob})
 	}
 	if v.Entry == nil {
@@ -100,7 +100,7 @@ func (w *repairs) report() error {
 	last := cmp.Or(w.p.State.NewestEntry(), w.p.State.At(w.p.State.Len()-1))
 	about, told := Rebuilt{}, []string(nil)
 	for _, id := range w.order {
-		what := w.lines[id].again()
+		what := w.lines[id].sayRemade()
 		if what == "" {
 			continue
 		}
@@ -123,9 +123,9 @@ func (w *repairs) report() error {
 	return err
 }
 
-// again says which parts were made again: by the first words of the kinds. What was adopted or replaced
+// sayRemade says which parts were made again: by the first words of the kinds. What was adopted or replaced
 // has an event of its own.
-func (l *Rebuilt) again() string {
+func (l *Rebuilt) sayRemade() string {
 	var parts []string
 	for _, m := range l.Mended {
 		if part, _, _ := strings.Cut(string(m.Kind), "_"); l.Rebuilt == "" && part != "event" && !slices.Contains(parts, part) {

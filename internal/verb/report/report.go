@@ -264,7 +264,7 @@ func (m *making) usage(ctx context.Context, st *journal.State, e *journal.Entry,
 	if rec == nil || turn.Event().Trigger != journal.TriggerTurn {
 		return
 	}
-	sum := m.once(rec)
+	sum := m.unreportedUsage(rec)
 	for _, way := range []int{-1, 1} {
 		for at := turn.Place + way; at >= 0 && at < st.Len(); at += way {
 			if st.Standing(at).Dead || st.At(at).Event().Trigger != journal.TriggerTurn {
@@ -275,7 +275,7 @@ func (m *making) usage(ctx context.Context, st *journal.State, e *journal.Entry,
 				break
 			}
 			if author.SameConversation(end, rec) {
-				sum.Join(m.once(end))
+				sum.Join(m.unreportedUsage(end))
 			}
 		}
 	}
@@ -283,8 +283,8 @@ func (m *making) usage(ctx context.Context, st *journal.State, e *journal.Entry,
 	step.Usage = m.s.Priced(&sum)
 }
 
-// once returns what the end of a turn used, unless a step has it already.
-func (m *making) once(end *record.Record) (used record.Usage) {
+// unreportedUsage returns what the end of a turn used, unless a step has it already.
+func (m *making) unreportedUsage(end *record.Record) (used record.Usage) {
 	if by, _ := end.Agent(); by.Usage != nil && !m.counted[end.ID] {
 		used = *by.Usage
 	}

@@ -99,7 +99,7 @@ func newestUnfinished(ctx context.Context, s *checkpoint.Service, req Request) (
 				ofBranch = append(ofBranch, st)
 			}
 		}
-		if best == nil || c.before(best) {
+		if best == nil || c.isBetterThan(best) {
 			best = c
 		}
 	}
@@ -144,8 +144,8 @@ func (c *candidate) ask(facts workflow.Facts) {
 	}
 }
 
-// before reports whether c is the better one to go on with.
-func (c *candidate) before(other *candidate) bool {
+// isBetterThan reports whether c is the better one to go on with.
+func (c *candidate) isBetterThan(other *candidate) bool {
 	if c.over != other.over {
 		return !c.over
 	}

@@ -54,7 +54,7 @@ func (r *resumption) weigh(ctx context.Context, req Request) error {
 		if changed, err = inspect.ChangedFiles(ctx, s, r.record.Snapshot.Tree, tree, nil); err != nil {
 			return err
 		}
-		changed = without(s, changed, req.From)
+		changed = dropFile(s, changed, req.From)
 	}
 	for _, c := range changed {
 		in.Changed = append(in.Changed, string(c.Path))
@@ -74,7 +74,7 @@ func (r *resumption) weigh(ctx context.Context, req Request) error {
 	if r.def.Mended(in.Situation) {
 		a.Status, a.Error = checkpoint.StatusOpen, nil
 	}
-	a.Elsewhere = checkpoint.Elsewhere(s, r.record)
+	a.Elsewhere = checkpoint.OtherBranch(s, r.record)
 	a.AgeSeconds = int64(in.Age.Seconds())
 	// A checkpoint without files has no difference: both sides are the worktree.
 	a.Difference = &inspect.Difference{FromTree: r.record.Snapshot.Tree, ToTree: tree}
@@ -84,8 +84,8 @@ func (r *resumption) weigh(ctx context.Context, req Request) error {
 	return nil
 }
 
-// without removes the file that --current was read from: a new file that is not part of the work.
-func without(s *checkpoint.Service, changed []checkpoint.FileChange, file string) []checkpoint.FileChange {
+// dropFile removes the file that --current was read from: a new file that is not part of the work.
+func dropFile(s *checkpoint.Service, changed []checkpoint.FileChange, file string) []checkpoint.FileChange {
 	is, err := os.Stat(file)
 	if file == "" || err != nil {
 		return changed

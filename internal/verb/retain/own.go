@@ -19,8 +19,8 @@ func Own(s *checkpoint.Service) func(*journal.Event) bool {
 	}
 }
 
-// elsewhere counts a checkpoint that somebody else made.
-func (a *PruneAnswer) elsewhere(by string) {
+// countForeign counts a checkpoint that somebody else made.
+func (a *PruneAnswer) countForeign(by string) {
 	a.Elsewhere++
 	if i, known := slices.BinarySearch(a.By, by); !known {
 		a.By = slices.Insert(a.By, i, by)

@@ -276,7 +276,7 @@ func (p *PrunePlan) session(ctx context.Context, session name.Session) error {
 			continue
 		}
 		if p.answer.Pruned = append(p.answer.Pruned, j); !own(e.Event()) {
-			p.answer.elsewhere(e.Event().By())
+			p.answer.countForeign(e.Event().Writer())
 		}
 		gone[e.Checkpoint] = true
 		commits = append(commits, j.Commit)

@@ -53,7 +53,7 @@ func PlanLine(ctx context.Context, s *checkpoint.Service, session, ref string) (
 	if !slices.Contains(f.State.Heads(), head) {
 		e := checkpoint.Failure(checkpoint.KindRefused, "", "several lines have %s; name a step that only one has", s.Said(ctx, f.State, head))
 		for _, h := range s.HeadsOf(ctx, f.State) {
-			e.Hints = append(e.Hints, fmt.Sprintf("`git checkpoint delete --line %s`: %s", h.Number, h.About()))
+			e.Hints = append(e.Hints, fmt.Sprintf("`git checkpoint delete --line %s`: %s", h.Number, h.Description()))
 		}
 		return nil, e
 	}

@@ -95,7 +95,7 @@ func (r *reverting) outcome(diffs []*difference, outcomes []threeway.Outcome, wi
 
 // undone applies the changes of the differences to the files that are here.
 func (r *reverting) undone(ctx context.Context, ours threeway.Side, diffs []*difference, sets [][]threeway.Change) (merged threeway.Side, outcomes []threeway.Outcome, err error) {
-	m := threeway.Into(r.s.Repo, ours, r.req.Conflicts)
+	m := threeway.Begin(r.s.Repo, ours, r.req.Conflicts)
 	for i, changes := range sets {
 		m.Theirs = append(m.Theirs, diffs[i].before)
 		if err := m.Apply(ctx, diffs[i].after.Tree, changes); err != nil {
@@ -177,7 +177,7 @@ type unsaved struct {
 // session has in exactly this form is that session's work. Nobody knows who made the rest, unless
 // no agent is at work or what the hooks remember says so: then it was made outside.
 func (r *reverting) unsaved(ctx context.Context, now, saved threeway.Side) (unsaved, error) {
-	changes, err := threeway.Between(ctx, r.s.Repo, now, saved, threeway.Names{Ours: "now", Base: "now", Theirs: r.into.Entry.Label})
+	changes, err := threeway.Diff(ctx, r.s.Repo, now, saved, threeway.Names{Ours: "now", Base: "now", Theirs: r.into.Entry.Label})
 	u := unsaved{by: map[string]string{}, taken: &difference{label: "now", after: now, before: saved.Tree}}
 	if err != nil || len(changes) == 0 {
 		return u, err
@@ -194,7 +194,7 @@ func (r *reverting) unsaved(ctx context.Context, now, saved threeway.Side) (unsa
 	if err != nil {
 		return u, err
 	}
-	told := author.Now(ctx, r.s.Repo, r.into.Session, differ) // what hooks remember
+	told := author.MakersNow(ctx, r.s.Repo, r.into.Session, differ) // what hooks remember
 	others, err := r.savedByOthers(ctx, changes, u.by)
 	if err != nil {
 		return u, err
@@ -238,7 +238,7 @@ func (r *reverting) savedByOthers(ctx context.Context, changes []threeway.Change
 			if err != nil {
 				return worked, err
 			}
-			if there == (c.From.Entry.Mode != 0) && c.From.Same(threeway.SideOf(theirs).At(c.Path, at)) {
+			if there == (c.From.Entry.Mode != 0) && c.From.Same(threeway.SideOf(theirs).VersionAt(c.Path, at)) {
 				by[c.Path] = string(st.Session)
 			}
 		}
@@ -292,7 +292,7 @@ func (r *reverting) otherIn(ctx context.Context, e *journal.Entry, taken *differ
 	if err != nil {
 		return ctx.Err() // the plan does not need it
 	}
-	did := author.In(r.into.State, e, rec)
+	did := author.StepIn(r.into.State, e, rec)
 	if did.Base == nil {
 		return nil
 	}

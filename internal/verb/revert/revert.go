@@ -85,7 +85,7 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	r := &reverting{s: s, req: req, asked: map[name.ID]bool{}, within: map[name.ID]bool{}, wanted: func(string) bool { return true }, said: rollback.Reverted{By: req.By}}
 	var err error
 	if r.into, err = s.Resolve(ctx, req.Session, "@"); err != nil && req.Session == "" {
-		if session := r.elsewhere(ctx); session != "" {
+		if session := r.findSession(ctx); session != "" {
 			r.into, err = s.Resolve(ctx, session, "@")
 		}
 	}
@@ -107,9 +107,9 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	return r.plan(ctx)
 }
 
-// elsewhere returns the session to revert in where none is current here: that of the first step that is named, else the newest
+// findSession returns the session to revert in where none is current here: that of the first step that is named, else the newest
 // one that --by means. It is "" if there is none.
-func (r *reverting) elsewhere(ctx context.Context) string {
+func (r *reverting) findSession(ctx context.Context) string {
 	if len(r.req.Refs) > 0 {
 		first, _, _ := strings.Cut(r.req.Refs[0], "..")
 		if f, err := r.s.Resolve(ctx, "", first); err == nil {

@@ -275,7 +275,7 @@ func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*diffe
 	if rec.Snapshot.Tree == "" {
 		return nil, checkpoint.Failure(checkpoint.KindRefused, "", "%s was imported without files, so nothing is known of what it changed", checkpoint.MentionOf(rec))
 	}
-	did := author.In(f.State, f.Entry, rec)
+	did := author.StepIn(f.State, f.Entry, rec)
 	if safety := safetyOf(f); safety != nil {
 		did.Base = safety
 	}
@@ -285,7 +285,7 @@ func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*diffe
 		return nil, err
 	}
 	d.after = threeway.SideOf(after)
-	before, was, err := r.before(ctx, rec, did.Base)
+	before, was, err := r.filesBefore(ctx, rec, did.Base)
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +295,7 @@ func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*diffe
 	if r.isWithin(f) { // the state is the person's
 		d.stateBefore = d.stateAfter
 	}
-	changes, err := threeway.Between(ctx, r.s.Repo, d.after, threeway.SideOf(before), threeway.Names{Ours: "now", Base: d.label, Theirs: "before " + d.label})
+	changes, err := threeway.Diff(ctx, r.s.Repo, d.after, threeway.SideOf(before), threeway.Names{Ours: "now", Base: d.label, Theirs: "before " + d.label})
 	if err != nil {
 		return nil, err
 	}
@@ -372,8 +372,8 @@ func safetyOf(f *checkpoint.Found) *journal.Entry {
 	return nil
 }
 
-// before returns the files before a checkpoint, and the record that has them, if any.
-func (r *reverting) before(ctx context.Context, rec *record.Record, base *journal.Entry) (t snapshot.Target, was *record.Record, err error) {
+// filesBefore returns the files before a checkpoint, and the record that has them, if any.
+func (r *reverting) filesBefore(ctx context.Context, rec *record.Record, base *journal.Entry) (t snapshot.Target, was *record.Record, err error) {
 	if base == nil { // the first one has what was changed since HEAD
 		if rec.Git.Head != "" {
 			t.Tree, err = r.s.Repo.Commits.TreeOf(ctx, rec.Git.Head)

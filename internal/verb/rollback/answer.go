@@ -25,7 +25,7 @@ import (
 // describe returns the answer for people: what the move does to files and index, and to the levels
 // of an undo.
 func (r *fileMoves) describe(ctx context.Context) (*Answer, error) {
-	was, _ := from(r.To.State, r.Adds || r.Part)
+	was, _ := originOf(r.To.State, r.Adds || r.Part)
 	a := &Answer{
 		Session: r.To.Session, From: was, DryRun: true, Mode: r.req.Mode,
 		State: r.goal.State,
@@ -220,7 +220,7 @@ func (r *Plan) moveSession(ctx context.Context) (err error) {
 		}
 	}
 	a.Pending = json.RawMessage("[]")
-	after := r.after()
+	after := r.situationAfter()
 	after.Former = r.s.Former(ctx, r.def, r.To.State, r.To.State.Entry(r.goal.ID))
 	if pending := r.def.Pending(after); len(pending) > 0 {
 		a.Pending, err = json.Marshal(pending)
@@ -228,9 +228,9 @@ func (r *Plan) moveSession(ctx context.Context) (err error) {
 	return err
 }
 
-// after returns the workflow's view of the session once the move is done: the fold now, with the
+// situationAfter returns the workflow's view of the session once the move is done: the fold now, with the
 // lists applied.
-func (r *target) after() workflow.Situation {
+func (r *target) situationAfter() workflow.Situation {
 	in := r.s.Situation(r.To.State, r.goal)
 	st, live := r.To.State, map[int]bool{} // by position in the journal, only those that change
 	for _, id := range r.discard {

@@ -174,7 +174,7 @@ func finish(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore
 		answer.DryRun, answer.Safety = false, meta.Safety
 		// The intent file is removed last: until then --continue makes the checkpoint of a
 		// promotion.
-		err = then(ctx, s, meta, answer)
+		err = makeThen(ctx, s, meta, answer)
 		s.Trace("then")
 		err = errors.Join(err, staged.Finish(ctx))
 		s.Trace("finished")
@@ -186,7 +186,7 @@ func finish(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore
 // goBack restores the state before the rollback, and returns an error that says what state the
 // worktree is in. A cancelled context must not stop it, so the caller removes the cancellation.
 func goBack(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore, meta checkpoint.Intent, cause error) error {
-	backErr := errors.Join(staged.Back(), headBack(ctx, s, meta))
+	backErr := errors.Join(staged.GoBack(), headBack(ctx, s, meta))
 	if backErr == nil {
 		backErr = follow(ctx, s, staged, meta)
 	}
@@ -244,7 +244,7 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 		return checkpoint.Intent{}, err
 	}
 	e.To, e.ToLabel = r.answer.To, r.answer.ToLabel
-	e.From, e.FromLabel = from(r.To.State, r.stays())
+	e.From, e.FromLabel = originOf(r.To.State, r.stays())
 	e.Mode, e.Reason = string(cmp.Or(r.Mode, r.req.Mode)), r.req.Reason
 	lists := r.lists
 	if lists.Walk == nil {
@@ -281,9 +281,9 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 	return m, err
 }
 
-// from returns where a move begins: where the worktree stands, if anywhere. One that stays takes the
+// originOf returns where a move begins: where the worktree stands, if anywhere. One that stays takes the
 // newest of the session without a place.
-func from(st *journal.State, stays bool) (name.ID, string) {
+func originOf(st *journal.State, stays bool) (name.ID, string) {
 	at := st.Entry(st.Place)
 	if stays {
 		at = st.CurrentEntry()
@@ -303,7 +303,7 @@ func recordMove(ctx context.Context, s *checkpoint.Service, meta checkpoint.Inte
 			return store.Change{}, fmt.Errorf("session %q is gone", meta.Session)
 		}
 		e := meta.Event
-		if e.From, e.FromLabel = from(v.State, meta.Stays); meta.Stays && e.From != "" {
+		if e.From, e.FromLabel = originOf(v.State, meta.Stays); meta.Stays && e.From != "" {
 			e.To, e.ToLabel = e.From, e.FromLabel
 		}
 		events := []journal.Event{e}
@@ -348,7 +348,7 @@ func (r *Plan) applyState(ctx context.Context, done *Answer) error {
 	if err != nil {
 		return err
 	}
-	return then(ctx, r.s, meta, done)
+	return makeThen(ctx, r.s, meta, done)
 }
 
 // Continue finishes a rollback whose process was killed. If the event was written before, only the
@@ -369,14 +369,14 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	}
 	if isWritten(st, meta) {
 		answer.Safety = meta.Safety
-		err = errors.Join(thenAgain(ctx, s, st, meta, answer), staged.Finish(ctx))
+		err = errors.Join(makeThenAgain(ctx, s, st, meta, answer), staged.Finish(ctx))
 	} else if err = goForward(ctx, s, staged, meta, answer); err == nil {
 		st, err = s.State(ctx, meta.Session)
 	}
 	if err != nil {
 		return nil, err
 	}
-	answer.Plan.Discard, answer.Chat = discardedSince(st, meta.Safety), continuationAnswer(s, continuation.At(s, meta.Chat))
+	answer.Plan.Discard, answer.Chat = discardedSince(st, meta.Safety), continuationAnswer(s, continuation.ReadNote(s, meta.Chat))
 	return answer, nil
 }
 
@@ -431,17 +431,17 @@ func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		return nil, err
 	}
 	if isWritten(st, meta) {
-		if err := errors.Join(thenAgain(ctx, s, st, meta, &Answer{}), staged.Finish(ctx)); err != nil {
+		if err := errors.Join(makeThenAgain(ctx, s, st, meta, &Answer{}), staged.Finish(ctx)); err != nil {
 			return nil, err
 		}
-		continuationAnswer(s, continuation.At(s, meta.Chat))
+		continuationAnswer(s, continuation.ReadNote(s, meta.Chat))
 		return nil, checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint undo` takes it back", "that rollback is already complete")
 	}
 	plan := changes(staged.PathsBack)
 	failed := func(message string, err error, hints ...string) error {
 		return &checkpoint.Error{Kind: checkpoint.KindFailed, Message: message, Err: err, Hints: append(hints, "`git checkpoint rollback --abort` tries again")}
 	}
-	if err := staged.Back(); err != nil {
+	if err := staged.GoBack(); err != nil {
 		return nil, checkpoint.WithHints(failed("not everything could be restored", err), func(hints []string) []string {
 			return append(hints, fmt.Sprintf("everything is kept in %s", name.CheckpointRef(meta.Session, meta.Safety)))
 		})
@@ -455,6 +455,6 @@ func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	if err := staged.Finish(ctx); err != nil {
 		return nil, err
 	}
-	dropped(ctx, s, continuation.At(s, meta.Chat))
+	dropped(ctx, s, continuation.ReadNote(s, meta.Chat))
 	return &Answer{Session: meta.Session, From: meta.To, To: meta.Event.From, ToLabel: meta.Event.FromLabel, Safety: meta.Safety, Mode: ModeAbort, Plan: plan, Pending: json.RawMessage("[]")}, nil
 }

@@ -55,8 +55,8 @@ func (r *Plan) leaveUnignored(ctx context.Context, c *snapshot.Capture) error {
 	return err
 }
 
-// then makes the checkpoint that a move is to make, if any. The error is an *unmadeError.
-func then(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent, answer *Answer) error {
+// makeThen makes the checkpoint that a move is to make, if any. The error is an *unmadeError.
+func makeThen(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent, answer *Answer) error {
 	if len(meta.Then) == 0 {
 		return nil
 	}
@@ -73,9 +73,9 @@ func then(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent, an
 	return nil
 }
 
-// thenAgain is then for a promotion whose event was written before it was cut off. Its checkpoint may
+// makeThenAgain is makeThen for a promotion whose event was written before it was cut off. Its checkpoint may
 // have been made. st is the session's state.
-func thenAgain(ctx context.Context, s *checkpoint.Service, st *journal.State, meta checkpoint.Intent, answer *Answer) error {
+func makeThenAgain(ctx context.Context, s *checkpoint.Service, st *journal.State, meta checkpoint.Intent, answer *Answer) error {
 	var request create.Request
 	if len(meta.Then) == 0 || json.Unmarshal(meta.Then, &request) != nil {
 		return nil
@@ -88,7 +88,7 @@ func thenAgain(ctx context.Context, s *checkpoint.Service, st *journal.State, me
 			return nil
 		}
 	}
-	return then(ctx, s, meta, answer)
+	return makeThen(ctx, s, meta, answer)
 }
 
 // unmadeError says that a promotion was carried out except for its checkpoint.

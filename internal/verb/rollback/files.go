@@ -211,7 +211,7 @@ func stillHidden(then, now snapshot.IndexState) *snapshot.IndexState {
 // Otherwise a mistyped path would restore nothing, but still discard checkpoints.
 func (r *fileMoves) refuseUnknownPaths(ctx context.Context) error {
 	for _, typed := range r.req.Paths {
-		p, err := r.s.Repo.Below(typed)
+		p, err := r.s.Repo.RelativePath(typed)
 		if _, spared := inspect.Spared(typed); err != nil || p == "." || spared {
 			continue // scope has refused paths outside of the worktree
 		}

@@ -67,7 +67,7 @@ func (r *Plan) Expect(ctx context.Context, digest string) error {
 		tree = digest[min(len(seen), len(digest)):]
 	}
 	was, _ := name.ParseOID(tree) //nolint:errcheck // then no file is named
-	if changed := Some(r.Since(ctx, was)); !same {
+	if changed := Some(r.NoteChangedSince(ctx, was)); !same {
 		if r.cur != nil && was == r.cur.Tree {
 			changed = " (no file is another, but HEAD, what is staged, or the checkpoints)"
 		}
@@ -76,10 +76,10 @@ func (r *Plan) Expect(ctx context.Context, digest string) error {
 	return nil
 }
 
-// Since notes in the answer which files of the plan have changed since the worktree had the files
+// NoteChangedSince notes in the answer which files of the plan have changed since the worktree had the files
 // of the tree was, and returns all paths that have changed. Both are empty if that tree is not
 // known any more.
-func (r *Plan) Since(ctx context.Context, was name.OID) (all []checkpoint.Path) {
+func (r *Plan) NoteChangedSince(ctx context.Context, was name.OID) (all []checkpoint.Path) {
 	if was == "" || r.cur == nil || was == r.cur.Tree {
 		return nil
 	}
@@ -108,7 +108,7 @@ func (r *Plan) lookAgain(ctx context.Context) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	changed := now.Since(ctx, r.cur.Tree)
+	changed := now.NoteChangedSince(ctx, r.cur.Tree)
 	seen, err := r.Fingerprint()
 	again, failed := now.Fingerprint()
 	if err != nil || failed != nil {

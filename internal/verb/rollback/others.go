@@ -40,7 +40,7 @@ func (r *fileMoves) others(ctx context.Context, plan PlanFiles) ([]Others, error
 		if e.Dead || e.Safety {
 			continue
 		}
-		step, err := author.Of(ctx, r.s, r.To.State, e)
+		step, err := author.StepOf(ctx, r.s, r.To.State, e)
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil, err
@@ -56,11 +56,11 @@ func (r *fileMoves) others(ctx context.Context, plan PlanFiles) ([]Others, error
 	if err != nil || !agents || !reached {
 		return nil, err
 	}
-	all := saved.within(plan)
+	all := saved.inPlan(plan)
 	for i := range all {
 		all[i].Captured = true
 	}
-	return append(all, unsaved.within(plan)...), nil
+	return append(all, unsaved.inPlan(plan)...), nil
 }
 
 // uncaptured returns who made what the session's current checkpoint does not have yet.
@@ -74,7 +74,7 @@ func (r *fileMoves) uncaptured(ctx context.Context) (all grouped, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for path, who := range author.Now(ctx, r.s.Repo, r.To.State.Session, changes) {
+	for path, who := range author.MakersNow(ctx, r.s.Repo, r.To.State.Session, changes) {
 		all.add(current, who, record.Path(path))
 	}
 	return all, nil
@@ -84,7 +84,7 @@ func (r *fileMoves) uncaptured(ctx context.Context) (all grouped, err error) {
 type grouped []Others
 
 func (g *grouped) add(since *journal.Entry, who author.Who, path record.Path) {
-	by := who.Else()
+	by := who.Other()
 	if by == "" {
 		return
 	}
@@ -100,8 +100,8 @@ func (g *grouped) add(since *journal.Entry, who author.Who, path record.Path) {
 	}
 }
 
-// within returns the groups with the paths that are in the plan.
-func (g grouped) within(plan PlanFiles) []Others {
+// inPlan returns the groups with the paths that are in the plan.
+func (g grouped) inPlan(plan PlanFiles) []Others {
 	planned := gather.SetOf(slices.Concat(plan.Write, plan.Delete, plan.Mode))
 	var kept []Others
 	for _, o := range g {

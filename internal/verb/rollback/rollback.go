@@ -193,7 +193,7 @@ func compute(ctx context.Context, asked target) (*Plan, error) {
 	a := r.answer
 	a.Branch, a.Warnings = r.branch.BranchPlan, slices.Concat(r.operationOver(ctx), a.Warnings, r.branch.warnings)
 	if r.plan != nil && !r.Adds && !r.FilesStay && !a.Branch.Moved {
-		a.Elsewhere = checkpoint.Elsewhere(r.s, r.record)
+		a.Elsewhere = checkpoint.OtherBranch(r.s, r.record)
 	}
 	if err := r.converse(ctx); err != nil {
 		return nil, err

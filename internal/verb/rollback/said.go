@@ -15,7 +15,7 @@ func (r *Plan) customMessage(moment string, a *Answer) string {
 	if r.Exact || r.Part {
 		return ""
 	}
-	return strings.Join(checkpoint.OwnWords(r.def, moment, r.about(a)), "\n")
+	return strings.Join(checkpoint.OwnWords(r.def, moment, r.messageValues(a)), "\n")
 }
 
 // failed adds the workflow's own words about a failed rollback to the hints of the error.
@@ -23,7 +23,7 @@ func (r *Plan) failed(a *Answer, err error) error {
 	if err == nil || r.Exact || r.Part {
 		return err
 	}
-	said := r.about(a)
+	said := r.messageValues(a)
 	// error is the whole text, state only what condition the worktree is in.
 	said["error"], said["state"] = checkpoint.MessageOf(err), ""
 	if known, is := errors.AsType[*checkpoint.Error](err); is {
@@ -34,8 +34,8 @@ func (r *Plan) failed(a *Answer, err error) error {
 	})
 }
 
-// about returns the values that a workflow's message may refer to.
-func (r *Plan) about(a *Answer) map[string]any {
+// messageValues returns the values that a workflow's message may refer to.
+func (r *Plan) messageValues(a *Answer) map[string]any {
 	rec := r.goal
 	said := map[string]any{
 		"session": string(a.Session), "workflow": r.def.Name, "topic": r.To.State.Topic, "reason": r.req.Reason,

@@ -189,7 +189,7 @@ func Show(ctx context.Context, s *checkpoint.Service, request string) (*Manifest
 			c.Message, _, _ = strings.Cut(cmp.Or(st.Entry(c.ID).Described(), sum.Message), "\n")
 		}
 		if c.Message == "" { // only the record has the files
-			c.Message = s.Mentioned(ctx, st, st.Entry(c.ID)).About()
+			c.Message = s.Mentioned(ctx, st, st.Entry(c.ID)).Description()
 		}
 	}
 	return m, nil

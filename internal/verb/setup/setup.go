@@ -82,7 +82,7 @@ var ours = [...][2]string{{"log.excludeDecoration", name.CheckpointRoot + "*"}, 
 func kept(s *checkpoint.Service) [][2]string {
 	prefix, _ := s.Settings.Get("checkpoint.refPrefix")
 	mapping, err := remote.ParseMapping(prefix)
-	key, there := "remote."+s.DefaultRemote()+".fetch", string(mapping.There(name.CheckpointRoot))
+	key, there := "remote."+s.DefaultRemote()+".fetch", string(mapping.ToRemote(name.CheckpointRoot))
 	if err != nil || !strings.HasPrefix(there, "refs/heads/") || len(s.Repo.Config.All(key)) == 0 {
 		return nil
 	}

@@ -201,7 +201,7 @@ func (p *exportBundle) commits() (out []name.OID) {
 
 // sayOutside warns about files of git-lfs, because an export does not contain their content.
 func (p *exportBundle) sayOutside(ctx context.Context) error {
-	named, err := lfs.Below(ctx, p.s.Repo, p.tips(), p.without, false)
+	named, err := lfs.PointersBelow(ctx, p.s.Repo, p.tips(), p.without, false)
 	if len(named) > 0 {
 		p.s.Warn(fmt.Sprintf("the export has only the pointers of %s of git-lfs, not the content: %s", lfs.Count(named), lfs.Paths(named)))
 	}

@@ -71,7 +71,7 @@ func (d Destination) write(ctx context.Context, ours func(*bufio.Reader) bool, w
 	case d.Path == "-":
 		err = write(to)
 	case info != nil && !info.Mode().IsRegular():
-		err = into(ctx, file, to, write)
+		err = writeInto(ctx, file, to, write)
 	default:
 		perm := fs.FileMode(0o666)
 		if d.Private {
@@ -139,9 +139,9 @@ func destination(path string) (file string, info fs.FileInfo, err error) {
 	return path, nil, nil
 }
 
-// into writes to a pipe or a device. Replacing it by a file would break it for everybody else.
+// writeInto writes to a pipe or a device. Replacing it by a file would break it for everybody else.
 // Opening a pipe blocks until there is a reader, so it ends early when the context is cancelled.
-func into(ctx context.Context, path string, to *sized, write func(io.Writer) error) error {
+func writeInto(ctx context.Context, path string, to *sized, write func(io.Writer) error) error {
 	f, err := create.Patiently(ctx, func() (*os.File, error) { return os.OpenFile(path, os.O_WRONLY, 0) })
 	if err != nil {
 		return err

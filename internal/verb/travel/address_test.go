@@ -15,10 +15,10 @@ func TestAddress(t *testing.T) {
 		"file:///srv/x.git": " (/srv/x.git)", `C:\x.git`: ` (C:\x.git)`, "": "",
 	} {
 		a := travel.Answer{Remote: "origin", URL: url}
-		if got := a.At("origin"); got != want {
+		if got := a.Address("origin"); got != want {
 			t.Errorf("%q: %q, not %q", url, got, want)
 		}
-		if got := a.At("../other"); got != "" {
+		if got := a.Address("../other"); got != "" {
 			t.Errorf("%q for another remote: %q", url, got)
 		}
 	}

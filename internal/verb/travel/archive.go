@@ -26,7 +26,7 @@ func (t *transfer) adviseArchive(here *remote.Listing) {
 		}
 	}
 	if advice := fmt.Errorf("%s checkpoints have refs of their own, which each push and fetch lists; `git checkpoint session archive %s` makes one of %s, once that session is closed",
-		render.Thousands(total), most, render.Thousands(len(here.Session(most).Checkpoints))); total >= advisedFrom && t.verb == "push" && !t.req.Quietly && t.once(advice) {
+		render.Thousands(total), most, render.Thousands(len(here.Session(most).Checkpoints))); total >= advisedFrom && t.verb == "push" && !t.req.Quietly && t.isFirst(advice) {
 		t.s.Warn(advice.Error())
 	}
 }

@@ -118,7 +118,7 @@ func (t *transfer) bring(ctx context.Context, here, there *remote.Listing) error
 	}
 	t.again = t.again || t.revived(ctx)
 	defer checkpoint.SweepOutside(ctx, t.s)
-	again, err := expunge.Again(ctx, t.s)
+	again, err := expunge.Repeat(ctx, t.s)
 	for _, r := range again {
 		t.line(name.CheckpointRef(r.Session, r.ID), OutcomeDeleted, "it held what was expunged")
 		t.line(name.CheckpointRef(r.Session, r.Rebuilt), OutcomeCreated, r.Label)
@@ -263,7 +263,7 @@ func (t *transfer) fetched(ctx context.Context, there *remote.Listing) error {
 	}
 	digest := ""
 	if t.verdict() == nil {
-		here, err := t.here(ctx)
+		here, err := t.listLocal(ctx)
 		if err != nil {
 			return err
 		}

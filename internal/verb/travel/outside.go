@@ -37,7 +37,7 @@ func (c *pushRound) outside(ctx context.Context, tips []name.OID) ([]lfs.Named, 
 			}
 		}
 	}
-	named, err := lfs.Below(ctx, c.s.Repo, tips, held, false)
+	named, err := lfs.PointersBelow(ctx, c.s.Repo, tips, held, false)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ func (c *pushRound) findOwed() {
 		left := func(updates []remote.Update) (count int) {
 			for _, u := range updates {
 				_, leaf, _ := name.SplitCheckpointRef(u.Ref)
-				if id, err := name.ParseID(leaf); err == nil && c.there.At(u.Ref) != "" {
+				if id, err := name.ParseID(leaf); err == nil && c.there.ValueOf(u.Ref) != "" {
 					c.owed[p.Session] = append(c.owed[p.Session], id)
 					count++
 				}

@@ -72,7 +72,7 @@ func (t *transfer) pushTo(ctx context.Context, there *remote.Listing) error {
 		if there == nil {
 			here, there, err = t.both(ctx)
 		} else {
-			here, err = t.here(ctx)
+			here, err = t.listLocal(ctx)
 		}
 		if err != nil {
 			return err

@@ -29,7 +29,7 @@ func (c *pushRound) notesToSend(ctx context.Context) (name.OID, error) {
 	}
 	theirs, err := c.notesTree(ctx, c.there.Notes)
 	if err != nil {
-		removal := "git push " + c.answer.Remote + " :" + string(c.remote.Mapping.There(name.NotesRef))
+		removal := "git push " + c.answer.Remote + " :" + string(c.remote.Mapping.ToRemote(name.NotesRef))
 		return "", c.withoutNotes(ctx, "there", err, "`"+removal+"` deletes them, and the next push makes them again")
 	}
 	if mine == theirs && !c.buries() {
@@ -63,7 +63,7 @@ func (c *pushRound) withoutNotes(ctx context.Context, where string, err error, r
 func (c *pushRound) notesCommit(ctx context.Context, tree name.OID, parents ...name.OID) (name.OID, error) {
 	author, committer := c.s.Repo.Commits.Identity(c.s.Now())
 	return c.s.Repo.Commits.Write(ctx, git.Commit{
-		Tree: tree, Parents: parents, Author: author, Committer: committer, Message: "checkpoint notes: " + c.about() + "\n",
+		Tree: tree, Parents: parents, Author: author, Committer: committer, Message: "checkpoint notes: " + c.nameSessions() + "\n",
 	})
 }
 
@@ -82,8 +82,8 @@ func (c *pushRound) buries() bool {
 	return slices.ContainsFunc(c.plans, func(p remote.Plan) bool { return p.Journal != "" && len(c.folds[p.Session].tombs()) > 0 })
 }
 
-// about names the pushed sessions for the message of the notes commit, at most five of them.
-func (c *pushRound) about() string {
+// nameSessions names the pushed sessions for the message of the notes commit, at most five of them.
+func (c *pushRound) nameSessions() string {
 	words := gather.List(c.plans, func(p remote.Plan) string { return string(p.Session) })
 	if len(words) > 5 {
 		words = append(words[:5], "…")

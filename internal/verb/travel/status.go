@@ -177,7 +177,7 @@ func stateBy(sends, fetches bool) string {
 func (t *transfer) count(ctx context.Context, r *RemoteSession, here, there *remote.Session, mine *Joined) {
 	session := r.Session
 	if there.Archive != "" && (there.Archive == here.Archive || Exists(ctx, t.s, there.Archive)) {
-		if err := t.readArchive(ctx, session, there); err != nil && t.once(err) {
+		if err := t.readArchive(ctx, session, there); err != nil && t.isFirst(err) {
 			t.s.Warn(err.Error()) // its content stays unknown
 		}
 	}

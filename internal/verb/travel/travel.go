@@ -86,9 +86,9 @@ type Answer struct {
 	Lines []Line
 }
 
-// At returns the address of a remote in parentheses, as people write it: "(github.com/a/b)". It is empty
+// Address returns the address of a remote in parentheses, as people write it: "(github.com/a/b)". It is empty
 // where the remote has no name and is the address itself.
-func (a *Answer) At(remote string) string {
+func (a *Answer) Address(remote string) string {
 	if a.URL == "" || remote != a.Remote {
 		return ""
 	}
@@ -205,9 +205,9 @@ func PrefixHint(prefix string) string {
 	return "`git config checkpoint.refPrefix " + name.Quoted(prefix) + "`, then `git checkpoint fetch` brings them"
 }
 
-// here lists the refs of this repository with one call of git: checkpoints, notes and tracking
+// listLocal lists the refs of this repository with one call of git: checkpoints, notes and tracking
 // refs. It also reads the archives of the sessions.
-func (t *transfer) here(ctx context.Context) (*remote.Listing, error) {
+func (t *transfer) listLocal(ctx context.Context) (*remote.Listing, error) {
 	refs, err := t.s.Repo.Refs.List(ctx, name.CheckpointRoot, string(name.NotesRef), name.TrackingRoot)
 	if err != nil {
 		return nil, err
@@ -225,24 +225,24 @@ func (t *transfer) here(ctx context.Context) (*remote.Listing, error) {
 	t.adviseArchive(l)
 	l.Keep(t.sessions)
 	for session, of := range l.Sessions {
-		if err := t.readArchive(ctx, session, of); err != nil && t.once(err) {
+		if err := t.readArchive(ctx, session, of); err != nil && t.isFirst(err) {
 			t.s.Warn(err.Error()) // an archive that cannot be read counts as empty
 		}
 	}
 	return l, nil
 }
 
-// once reports whether err is seen for the first time in this transfer, and remembers it.
-func (t *transfer) once(err error) bool {
+// isFirst reports whether err is seen for the first time in this transfer, and remembers it.
+func (t *transfer) isFirst(err error) bool {
 	told := t.said[err.Error()]
 	t.said[err.Error()] = true
 	return !told
 }
 
-// elsewhere reports whether the journal's tip was also last seen at another remote whose name sorts
+// seenElsewhere reports whether the journal's tip was also last seen at another remote whose name sorts
 // before the name of this one. With two remotes only one may act on it. Otherwise each would undo
 // the merge of the other.
-func (t *transfer) elsewhere(tip name.OID) bool {
+func (t *transfer) seenElsewhere(tip name.OID) bool {
 	for ref, seen := range t.tracking {
 		// The part between the root and "<session>/journal" is the name of the remote, which may
 		// contain slashes.
@@ -259,7 +259,7 @@ func (t *transfer) both(ctx context.Context) (here, there *remote.Listing, err e
 	var far sync.WaitGroup
 	var farErr error
 	far.Go(func() { there, farErr = t.remote.List(ctx) })
-	here, err = t.here(ctx)
+	here, err = t.listLocal(ctx)
 	far.Wait()
 	if err != nil {
 		return nil, nil, err
@@ -309,7 +309,7 @@ func (t *transfer) leaveBegunAnew(here, there *remote.Listing) error {
 		}
 		told := fmt.Sprintf("%s still has session %s from before its history was rewritten; it goes on as %s here", t.answer.Remote, session, as)
 		if t.verb == "push" {
-			refs := t.remote.Mapping.There(name.Ref(name.CheckpointRoot + string(session) + "/*"))
+			refs := t.remote.Mapping.ToRemote(name.Ref(name.CheckpointRoot + string(session) + "/*"))
 			return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: told, Hints: []string{
 				"`git ls-remote --refs " + name.Quoted(t.remote.Name) + " '" + string(refs) + "' | cut -f 2 | xargs git push " + name.Quoted(t.remote.Name) + " --delete` removes it there, with what the rewrite took out of it",
 				"whoever has fetched it should clone again: a push from an old clone would bring it back",

@@ -179,7 +179,7 @@ func (u *union) join(ctx context.Context, v store.View, change *store.Change) (*
 		return nil, err
 	}
 	mine := v.Log
-	if mine != nil && !theirs.Contains(v.Tip) && journal.Covers(theirs, mine) && !u.t.elsewhere(v.Tip) {
+	if mine != nil && !theirs.Contains(v.Tip) && journal.Covers(theirs, mine) && !u.t.seenElsewhere(v.Tip) {
 		// Our tip is a merge that adds no event and that no other remote has. If it were kept, it
 		// would be merged with theirs, and the result again at the other side: with two remotes
 		// this would never end. So take theirs as it is.

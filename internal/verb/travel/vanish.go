@@ -51,7 +51,7 @@ func (t *transfer) refusedBefore(want *[]name.Ref, there *remote.Listing) map[na
 	t.memory.forget(t.s.Now())
 	known := map[name.Ref]remote.Refusal{}
 	for _, ref := range *want {
-		if why := t.memory.Refused[there.At(ref)]; why != "" {
+		if why := t.memory.Refused[there.ValueOf(ref)]; why != "" {
 			known[ref] = remote.Refusal{Why: why, Sure: true}
 		}
 	}
@@ -71,7 +71,7 @@ func (t *transfer) leftOut(q *remote.Quarantine, known map[name.Ref]remote.Refus
 	for _, ref := range slices.Sorted(maps.Keys(q.Left)) {
 		t.line(ref, OutcomeRejected, q.Left[ref].Why)
 		if q.Left[ref].Sure {
-			t.memory.refuse(t.s.Now(), there.At(ref), q.Left[ref].Why)
+			t.memory.refuse(t.s.Now(), there.ValueOf(ref), q.Left[ref].Why)
 		}
 	}
 	return q

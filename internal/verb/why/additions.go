@@ -13,7 +13,7 @@ import (
 // brought reports whether git brought a line while a checkpoint was made: the commit that it merged or picked then has it,
 // or, of a revert, the one before that.
 func (j *journals) brought(ctx context.Context, by saved, line string) bool {
-	tree := j.other.of(by.point, func() name.OID {
+	tree := j.other.get(by.point, func() name.OID {
 		_, e := j.entry(ctx, by.point)
 		if e == nil {
 			return ""
@@ -32,7 +32,7 @@ func (j *journals) brought(ctx context.Context, by saved, line string) bool {
 		}
 		return c.Tree
 	})
-	return tree != "" && slices.Contains(j.files.read(ctx, j.files.at(ctx, tree, by.path)).text, line)
+	return tree != "" && slices.Contains(j.files.read(ctx, j.files.entryAt(ctx, tree, by.path)).text, line)
 }
 
 // like returns the entries of the index that have line i of a text. For a very common line it returns only those
@@ -40,8 +40,8 @@ func (j *journals) brought(ctx context.Context, by saved, line string) bool {
 func (f *files) like(t text, i int) []entry {
 	const many = 2000
 	want := t.entryOf(i)
-	return f.found.of(want, func() (out []entry) {
-		from, to := f.x.with(want.key)
+	return f.found.get(want, func() (out []entry) {
+		from, to := f.x.rangeOf(want.key)
 		for at := from; at < to; at++ {
 			e := f.x.at(at)
 			if (f.loose || e.exact == want.exact) && (to-from <= many || e.context == want.context) {
@@ -65,11 +65,11 @@ func (f *files) sessions(t text, i int) map[int]bool {
 // distinct reports whether a file has line i only once, and no session added more than one such line, at one
 // place. A line that is there once may still be another one than the one that was there once before.
 func (f *files) distinct(ctx context.Context, e git.Entry, i int) bool {
-	if !f.once(ctx, e, i) {
+	if !f.hasOnce(ctx, e, i) {
 		return false
 	}
 	t := f.read(ctx, e).text
-	from, to := f.x.with(t.entryOf(i).key)
+	from, to := f.x.rangeOf(t.entryOf(i).key)
 	if to-from > len(f.x.Sessions) {
 		return false
 	}
@@ -100,7 +100,7 @@ func (f *files) partner(ctx context.Context, from, to git.Entry, i int) int {
 		if s[k] != t[j] {
 			return doubtful
 		}
-		if f.distinct(ctx, to, j) && f.once(ctx, from, k) {
+		if f.distinct(ctx, to, j) && f.hasOnce(ctx, from, k) {
 			return at
 		}
 	}

@@ -28,8 +28,8 @@ type arrival struct {
 	persons     memo[string, bool]         // see of
 }
 
-// here reports whether it is the worktree, or a checkpoint.
-func (c *arrival) here() bool { return c.OID == "" }
+// isWorktree reports whether it is the worktree, or a checkpoint.
+func (c *arrival) isWorktree() bool { return c.OID == "" }
 
 // arrivalAt returns a checkpoint as a commit with which lines came.
 func arrivalAt(p *point) *arrival {
@@ -48,9 +48,9 @@ func (c *arrival) parent() name.OID {
 	return c.Parents[0]
 }
 
-// by reports whether the author of a checkpoint is one of the commit's. The worktree is everybody's.
-func (h *commits) by(ctx context.Context, c *arrival, p *point) bool {
-	return c.here() || c.persons.of(p.Person, func() bool {
+// sharesAuthor reports whether the author of a checkpoint is one of the commit's. The worktree is everybody's.
+func (h *commits) sharesAuthor(ctx context.Context, c *arrival, p *point) bool {
+	return c.isWorktree() || c.persons.get(p.Person, func() bool {
 		return slices.ContainsFunc(c.people, func(author string) bool { return h.same(ctx, author, p.Person) })
 	})
 }
@@ -58,7 +58,7 @@ func (h *commits) by(ctx context.Context, c *arrival, p *point) bool {
 // made is by for a candidate of the commit: a commit that a tool of the session's agent made is the session's, and so is
 // one that its author committed in the name of a program.
 func (h *commits) made(ctx context.Context, c *arrival, from candidate, p *point) bool {
-	return from.own || h.by(ctx, c, p) || isProgram(c.Author) && h.same(ctx, personOf(c.Committer), p.Person)
+	return from.own || h.sharesAuthor(ctx, c, p) || isProgram(c.Author) && h.same(ctx, personOf(c.Committer), p.Person)
 }
 
 // names reports whether a commit names one of these checkpoints, as land does.
@@ -79,9 +79,9 @@ type newLine struct {
 	line int // from 0
 }
 
-// of returns what came with a commit, or "" for the worktree. It is nil if the commit cannot be read.
-func (h *commits) of(ctx context.Context, oid name.OID) *arrival {
-	return h.came.of(oid, func() *arrival {
+// arrivalOf returns what came with a commit, or "" for the worktree. It is nil if the commit cannot be read.
+func (h *commits) arrivalOf(ctx context.Context, oid name.OID) *arrival {
+	return h.came.get(oid, func() *arrival {
 		if oid == "" {
 			c := arrivalAt(&point{Head: h.s.Repo.Head.OID})
 			c.at = nil
@@ -96,10 +96,10 @@ func (h *commits) of(ctx context.Context, oid name.OID) *arrival {
 
 // file returns a file as it came with a commit, or as it is in the worktree.
 func (h *commits) file(ctx context.Context, c *arrival, path string) git.Entry {
-	if c.here() && c.at == nil {
-		return h.files.here(ctx, path, nil)
+	if c.isWorktree() && c.at == nil {
+		return h.files.worktreeEntry(ctx, path, nil)
 	}
-	return h.files.at(ctx, c.Tree, path)
+	return h.files.entryAt(ctx, c.Tree, path)
 }
 
 // line returns a line that came with a commit, as git blame says.
@@ -109,7 +109,7 @@ func (h *commits) line(ctx context.Context, c *arrival, b Place) newLine {
 
 // changes returns what a commit changed since its first parent; nil for the worktree.
 func (h *commits) changes(ctx context.Context, c *arrival) []git.Change {
-	if !c.compared && !c.here() {
+	if !c.compared && !c.isWorktree() {
 		c.compared = true
 		var before name.OID
 		if parent := h.read(ctx, c.parent()); parent != nil { // in a shallow clone it may not be here
@@ -132,7 +132,7 @@ func (h *commits) changes(ctx context.Context, c *arrival) []git.Change {
 func (h *commits) merged(ctx context.Context, c *arrival, change git.Change) (theirs []git.Entry) {
 	for _, p := range c.Parents[min(1, len(c.Parents)):] {
 		if x := h.read(ctx, p); x != nil {
-			theirs = append(theirs, h.files.at(ctx, x.Tree, change.Path))
+			theirs = append(theirs, h.files.entryAt(ctx, x.Tree, change.Path))
 		}
 	}
 	return theirs
@@ -146,7 +146,7 @@ func (h *commits) bringing(ctx context.Context, lines map[name.OID]int, names []
 			if c == nil {
 				break
 			}
-			if line := lines[h.files.at(ctx, c.Tree, path).OID]; line > 0 {
+			if line := lines[h.files.entryAt(ctx, c.Tree, path).OID]; line > 0 {
 				return path, line
 			}
 		}

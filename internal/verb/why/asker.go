@@ -39,7 +39,7 @@ func (j judge) knows(line string) bool {
 	if j.files.loose {
 		line = bare(line)
 	}
-	from, to := j.x.with(text{line}.entryOf(0).key)
+	from, to := j.x.rangeOf(text{line}.entryOf(0).key)
 	return from < to
 }
 
@@ -48,11 +48,11 @@ func (j judge) knows(line string) bool {
 func (j judge) answer(ctx context.Context, b Place, now git.Entry, path string) (claims []Claim, by *arrival) {
 	const mostMoves = 5 // how often a line may have moved to another file
 	if !j.knows(b.Text) {
-		return nil, j.commits.of(ctx, b.Commit)
+		return nil, j.commits.arrivalOf(ctx, b.Commit)
 	}
 	var held []Claim // what is said if nobody is named
 	for range mostMoves {
-		c := j.commits.of(ctx, b.Commit)
+		c := j.commits.arrivalOf(ctx, b.Commit)
 		if c == nil {
 			break
 		}
@@ -68,12 +68,12 @@ func (j judge) answer(ctx context.Context, b Place, now git.Entry, path string) 
 		if len(known) > 0 {
 			return known, by
 		}
-		if held = append(held, unsure...); c.here() {
+		if held = append(held, unsure...); c.isWorktree() {
 			break
 		}
 		in, source, line := j.commits.source(ctx, l)
 		if line < 0 {
-			claims, other := j.elsewhere(ctx, at)
+			claims, other := j.claimElsewhere(ctx, at)
 			known, unsure := named(claims)
 			if len(known) > 0 {
 				if by == c {
@@ -88,7 +88,7 @@ func (j judge) answer(ctx context.Context, b Place, now git.Entry, path string) 
 		if line >= len(lines) {
 			break
 		}
-		b, now, path = lines[line], j.files.at(ctx, in.Tree, source), source
+		b, now, path = lines[line], j.files.entryAt(ctx, in.Tree, source), source
 	}
 	return held[:min(1, len(held))], by
 }

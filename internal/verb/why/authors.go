@@ -12,7 +12,7 @@ import (
 
 // author returns who made a path of a checkpoint's own difference.
 func (j *journals) author(ctx context.Context, o saved) Claim {
-	return j.made.of(o, func() Claim {
+	return j.made.get(o, func() Claim {
 		claim := Claim{By: author.Unknown}
 		if st, e := j.entry(ctx, o.point); e != nil {
 			if rec := j.record(ctx, e); rec != nil {
@@ -26,7 +26,7 @@ func (j *journals) author(ctx context.Context, o saved) Claim {
 
 // authorIn is author for a checkpoint with this record.
 func (j *journals) authorIn(ctx context.Context, st *journal.State, e *journal.Entry, rec *record.Record, path string) Claim {
-	made := author.In(st, e, rec)
+	made := author.StepIn(st, e, rec)
 	who := made.Who(record.Path(path))
 	step, said := author.TurnOf(st, e, func(e *journal.Entry) *record.Record { return j.record(ctx, e) })
 	claim := Claim{

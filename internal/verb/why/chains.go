@@ -12,7 +12,7 @@ import (
 
 // file returns a file of a checkpoint; the zero Entry if nothing is there.
 func (j *journals) file(ctx context.Context, at saved) git.Entry {
-	return j.files.at(ctx, j.x.Checkpoints[at.point].Tree, at.path)
+	return j.files.entryAt(ctx, j.x.Checkpoints[at.point].Tree, at.path)
 }
 
 // base returns the checkpoint that another one was made on top of, or -1.
@@ -23,9 +23,9 @@ func (j *journals) base(ctx context.Context, point int32) int32 {
 	return j.x.base(point)
 }
 
-// from returns a checkpoint and those that it was made on top of, newest first.
-func (j *journals) from(ctx context.Context, point int32) []int32 {
-	return j.down.of(point, func() (out []int32) {
+// ancestors returns a checkpoint and those that it was made on top of, newest first.
+func (j *journals) ancestors(ctx context.Context, point int32) []int32 {
+	return j.down.get(point, func() (out []int32) {
 		for at := point; at >= 0 && len(out) <= len(j.x.Checkpoints); at = j.base(ctx, at) {
 			out = append(out, at)
 		}
@@ -65,7 +65,7 @@ func (j *journals) holding(ctx context.Context, tip int32, now lineAt) saved {
 // renames. The entries are read when they are needed.
 func (j *journals) versions(ctx context.Context, of saved) (out []version) {
 	changed := j.x.changesOf(j.x.path(of.path))
-	for _, point := range j.from(ctx, of.point) {
+	for _, point := range j.ancestors(ctx, of.point) {
 		number, is := changed[point]
 		if !is {
 			continue

@@ -101,21 +101,21 @@ func Commits(ctx context.Context, s *checkpoint.Service, commits []name.OID, pro
 	}
 	out := make([]Commit, 0, len(commits))
 	for _, oid := range commits {
-		c := j.commits.of(ctx, oid)
+		c := j.commits.arrivalOf(ctx, oid)
 		if c == nil {
 			return nil, checkpoint.Failure(checkpoint.KindInvalid, "", "commit %s cannot be read", oid.Short())
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		out = append(out, j.behind(ctx, c))
+		out = append(out, j.claimsBehind(ctx, c))
 	}
 	return out, nil
 }
 
-// behind collects the claims to all lines that a commit adds. What a merge brings from its other parents
+// claimsBehind collects the claims to all lines that a commit adds. What a merge brings from its other parents
 // is those commits' own.
-func (j judge) behind(ctx context.Context, c *arrival) Commit {
+func (j judge) claimsBehind(ctx context.Context, c *arrival) Commit {
 	out := Commit{Commit: c.OID, Steps: []Step{}, Held: []Step{}, Unknown: []checkpoint.Path{}}
 	out.Subject, _, _ = strings.Cut(c.Message, "\n")
 	out.Committed = c.Committer.When

@@ -29,7 +29,7 @@ func (h *commits) read(ctx context.Context, oid name.OID) *git.Commit {
 	if oid == "" {
 		return nil
 	}
-	return h.known.of(oid, func() *git.Commit {
+	return h.known.get(oid, func() *git.Commit {
 		c, err := h.s.Repo.Commits.Read(ctx, string(oid))
 		if err != nil {
 			return nil
@@ -38,15 +38,15 @@ func (h *commits) read(ctx context.Context, oid name.OID) *git.Commit {
 	})
 }
 
-// early reports whether a commit is from long before the first checkpoint.
-func (h *commits) early(c *git.Commit) bool { return c.Committer.When.Unix() < h.oldest }
+// isEarly reports whether a commit is from long before the first checkpoint.
+func (h *commits) isEarly(c *git.Commit) bool { return c.Committer.When.Unix() < h.oldest }
 
 // ancestors returns the commits that lead to one, without those from long before the first checkpoint.
 func (h *commits) ancestors(ctx context.Context, of name.OID) map[name.OID]bool {
-	return h.leading.of(of, func() map[name.OID]bool {
+	return h.leading.get(of, func() map[name.OID]bool {
 		met := map[name.OID]bool{of: true}
 		for queue := []name.OID{of}; len(queue) > 0 && len(met) < 1<<20; queue = queue[1:] {
-			if c := h.read(ctx, queue[0]); c != nil && !h.early(c) {
+			if c := h.read(ctx, queue[0]); c != nil && !h.isEarly(c) {
 				queue = append(queue, unmet(met, c.Parents)...)
 			}
 		}
@@ -84,7 +84,7 @@ type divergence struct {
 // part compares the HEAD of a checkpoint with the first parent of a commit.
 func (h *commits) part(ctx context.Context, head name.OID, c *arrival) divergence {
 	const mostBetween = 5000 // how many commits may lie between a checkpoint and a commit. If there are more, no claim is made
-	return c.divergences.of(head, func() (p divergence) {
+	return c.divergences.get(head, func() (p divergence) {
 		parent := c.parent()
 		if head == parent {
 			return divergence{at: []name.OID{head}, descent: true}
@@ -105,7 +105,7 @@ func (h *commits) part(ctx context.Context, head name.OID, c *arrival) divergenc
 			if c == nil || len(p.since) == mostBetween {
 				return divergence{}
 			}
-			if p.since = append(p.since, oid); !h.early(c) {
+			if p.since = append(p.since, oid); !h.isEarly(c) {
 				queue = append(queue, unmet(met, c.Parents)...)
 			}
 		}
@@ -134,7 +134,7 @@ func (h *commits) trunk(ctx context.Context) *trunk {
 		at := len(t.place)
 		t.place[oid] = at
 		t.trees[c.Tree] = append(t.trees[c.Tree], at)
-		if len(c.Parents) == 0 || h.early(c) {
+		if len(c.Parents) == 0 || h.isEarly(c) {
 			break
 		}
 		oid = c.Parents[0]

@@ -24,7 +24,7 @@ const late = 24 * 60 * 60
 // candidates returns the checkpoints of a session that c may have been made from: the one that was current
 // just before HEAD became c, or else those that were current when c was written and committed.
 func (j judge) candidates(ctx context.Context, of *session, c *arrival) []candidate {
-	return c.candidates.of(of.Name, func() (out []candidate) {
+	return c.candidates.get(of.Name, func() (out []candidate) {
 		course := j.journals.course(ctx, of)
 		all := course.moments
 		add := func(i int, certain, own bool) {
@@ -35,7 +35,7 @@ func (j judge) candidates(ctx context.Context, of *session, c *arrival) []candid
 				out = append(out, candidate{all[i].paths.point, certain, own, all[i].paths.only})
 			}
 		}
-		if c.here() { // the worktree as it is now, or as it was then
+		if c.isWorktree() { // the worktree as it is now, or as it was then
 			add(j.momentOf(all, c), false, false)
 			return out
 		}
@@ -123,7 +123,7 @@ func (j judge) sharesBranch(ctx context.Context, point int32, c *arrival) bool {
 		return false
 	}
 	branch := name.Ref(rec.Git.Branch)
-	tip := j.journals.branches.of(branch, func() name.OID {
+	tip := j.journals.branches.get(branch, func() name.OID {
 		tip, _ := j.commits.s.Repo.Refs.Resolve(ctx, branch) //nolint:errcheck // the branch is gone
 		return tip
 	})

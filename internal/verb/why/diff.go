@@ -61,7 +61,7 @@ func (n *numbering) match(a, b []int32) []int {
 		n.inA, n.inB = append(n.inA, make([]int32, more)...), append(n.inB, make([]int32, more)...)
 	}
 	m := matching{numbering: n, a: a, b: b, to: make([]int, len(b))}
-	m.between(0, len(a), 0, len(b))
+	m.matchRange(0, len(a), 0, len(b))
 	m.slideBoth()
 	for _, id := range a {
 		m.inA[id]++
@@ -201,8 +201,8 @@ type matching struct {
 	to   []int
 }
 
-// between matches a[i:j] with b[k:l].
-func (m *matching) between(i, j, k, l int) {
+// matchRange matches a[i:j] with b[k:l].
+func (m *matching) matchRange(i, j, k, l int) {
 	for ; i < j && k < l && m.a[i] == m.b[k]; i, k = i+1, k+1 {
 		m.to[k] = i
 	}
@@ -220,7 +220,7 @@ func (m *matching) between(i, j, k, l int) {
 		return // a line that both have may be the same one or not: see doubt
 	}
 	for _, at := range append(anchors, [2]int{j, l}) {
-		m.between(i, at[0], k, at[1])
+		m.matchRange(i, at[0], k, at[1])
 		if i, k = at[0]+1, at[1]+1; at[1] < l {
 			m.to[at[1]] = at[0]
 		}

@@ -36,7 +36,7 @@ func (b *build) changed(ctx context.Context, i int32) (from name.OID, changes []
 		return "", nil, nil, false
 	}
 	if moved != "" {
-		if committed, err = b.beyond(ctx, moved, p.Tree); err != nil {
+		if committed, err = b.differsFrom(ctx, moved, p.Tree); err != nil {
 			return "", nil, nil, false
 		}
 	}
@@ -75,8 +75,8 @@ func (b *build) difference(ctx context.Context, i int32) (f found) {
 	return f
 }
 
-// beyond returns what differs between a commit and a tree, by path.
-func (b *build) beyond(ctx context.Context, commit string, tree name.OID) (map[string]git.Change, error) {
+// differsFrom returns what differs between a commit and a tree, by path.
+func (b *build) differsFrom(ctx context.Context, commit string, tree name.OID) (map[string]git.Change, error) {
 	c, err := b.s.Repo.Commits.Read(ctx, commit)
 	if err != nil {
 		return nil, err

@@ -52,9 +52,9 @@ type content struct {
 	known   bool
 }
 
-// at returns the entry at a path in a tree; the zero Entry if nothing is there.
-func (f *files) at(ctx context.Context, tree name.OID, path string) git.Entry {
-	return f.entries.of(fileOf{tree, path}, func() (e git.Entry) {
+// entryAt returns the entry at a path in a tree; the zero Entry if nothing is there.
+func (f *files) entryAt(ctx context.Context, tree name.OID, path string) git.Entry {
+	return f.entries.get(fileOf{tree, path}, func() (e git.Entry) {
 		if tree != "" {
 			e, _, _ = f.repo.Trees.Lookup(ctx, tree, path) //nolint:errcheck // what cannot be read is not there
 		}
@@ -62,11 +62,11 @@ func (f *files) at(ctx context.Context, tree name.OID, path string) git.Entry {
 	})
 }
 
-// here returns an entry that stands for a file of the worktree. whole has its lines if git sees others than the
+// worktreeEntry returns an entry that stands for a file of the worktree. whole has its lines if git sees others than the
 // file has; else it is nil.
-func (f *files) here(ctx context.Context, path string, whole text) git.Entry {
+func (f *files) worktreeEntry(ctx context.Context, path string, whole text) git.Entry {
 	e := git.Entry{Mode: git.ModeFile, OID: name.OID("worktree:" + path)}
-	f.contents.of(e.OID, func() content {
+	f.contents.get(e.OID, func() content {
 		if whole == nil {
 			whole, _ = linesAt(ctx, f.repo, path)
 		}
@@ -84,7 +84,7 @@ func (f *files) read(ctx context.Context, e git.Entry) content {
 	if !isFile(e) {
 		return content{known: true}
 	}
-	return f.contents.of(e.OID, func() content {
+	return f.contents.get(e.OID, func() content {
 		if f.x.lacks[e.OID] {
 			return content{}
 		}
@@ -140,9 +140,9 @@ func (f *files) equal(ctx context.Context, e, other git.Entry) bool {
 	return isFile(e) && slices.Equal(f.read(ctx, e).numbers, f.read(ctx, other).numbers)
 }
 
-// once reports whether a file has line i only once.
-func (f *files) once(ctx context.Context, e git.Entry, i int) bool {
-	only := f.only.of(e.OID, func() []bool {
+// hasOnce reports whether a file has line i only once.
+func (f *files) hasOnce(ctx context.Context, e git.Entry, i int) bool {
+	only := f.only.get(e.OID, func() []bool {
 		numbers := f.read(ctx, e).numbers
 		times := make(map[int32]int, len(numbers))
 		for _, id := range numbers {
@@ -155,7 +155,7 @@ func (f *files) once(ctx context.Context, e git.Entry, i int) bool {
 
 // matched returns for each line of one file its partner in another one, as match does.
 func (f *files) matched(ctx context.Context, from, to git.Entry) []int {
-	return f.matches.of([2]name.OID{from.OID, to.OID}, func() []int {
+	return f.matches.get([2]name.OID{from.OID, to.OID}, func() []int {
 		before, after := f.read(ctx, from), f.read(ctx, to)
 		if from.OID == to.OID && isFile(from) && isFile(to) {
 			m := make([]int, len(after.numbers))

@@ -133,8 +133,8 @@ func (x *index) at(i int) entry {
 	return entry{binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint16(b[4:]), b[6], int32(b[7]) | int32(b[8])<<8 | int32(b[9])<<16}
 }
 
-// with returns the range of entries that have a key.
-func (x *index) with(key uint32) (from, to int) {
+// rangeOf returns the range of entries that have a key.
+func (x *index) rangeOf(key uint32) (from, to int) {
 	find := func(key uint64, least int) int {
 		return least + sort.Search(x.Entries-least, func(i int) bool {
 			return uint64(binary.LittleEndian.Uint32(x.entries[(least+i)*entrySize:])) >= key

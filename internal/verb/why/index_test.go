@@ -80,7 +80,7 @@ func TestIndexRoundTrip(t *testing.T) {
 	for i := range x.Entries {
 		if e := got.at(i); i > 0 && e.key < got.at(i-1).key {
 			t.Errorf("entry %d is out of order", i)
-		} else if from, to := got.with(e.key); from > i || to <= i {
+		} else if from, to := got.rangeOf(e.key); from > i || to <= i {
 			t.Errorf("entry %d is not found at %d to %d", i, from, to)
 		}
 	}

@@ -34,7 +34,7 @@ type journals struct {
 
 // state returns the fold of a session's journal; nil: it cannot be read, and nothing is claimed by it.
 func (j *journals) state(ctx context.Context, of name.Session) *journal.State {
-	return j.states.of(of, func() *journal.State {
+	return j.states.get(of, func() *journal.State {
 		st, _ := j.s.State(ctx, of) //nolint:errcheck // see above
 		return st
 	})
@@ -51,7 +51,7 @@ func (j *journals) entry(ctx context.Context, point int32) (*journal.State, *jou
 
 // record returns the record of a checkpoint; nil: it cannot be read, and nothing is known of it.
 func (j *journals) record(ctx context.Context, e *journal.Entry) *record.Record {
-	return j.records.of(e.Event().Commit, func() *record.Record {
+	return j.records.get(e.Event().Commit, func() *record.Record {
 		rec, _ := j.s.ReadRecord(ctx, e) //nolint:errcheck // see above
 		return rec
 	})
@@ -74,7 +74,7 @@ type moment struct {
 
 // course returns what was current in a session.
 func (j *journals) course(ctx context.Context, of *session) course {
-	return j.courses.of(of.Name, func() course {
+	return j.courses.get(of.Name, func() course {
 		all := course{j.moments(ctx, of), map[name.OID]int{}}
 		for i, m := range slices.Backward(all.moments) {
 			least := m.at

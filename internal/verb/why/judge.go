@@ -17,7 +17,7 @@ type judge struct {
 
 // claims returns who may have made a line: nobody, one, or several that cannot be told apart.
 func (j judge) claims(ctx context.Context, l newLine) []Claim {
-	if !l.by.here() && j.commits.early(&l.by.Commit) {
+	if !l.by.isWorktree() && j.commits.isEarly(&l.by.Commit) {
 		return nil
 	}
 	t := j.files.read(ctx, l.file).text
@@ -52,7 +52,7 @@ func (j judge) claimsBy(ctx context.Context, c *arrival, path string, find func(
 // origin returns the checkpoint that made a line, if the line came from one candidate of a session.
 func (j judge) origin(ctx context.Context, of *session, from candidate, l newLine) saved {
 	p, c := &j.x.Checkpoints[from.point], l.by
-	if c.here() && p.Worktree != j.worktree || j.commits.hadAll(ctx, p, c.parent()) {
+	if c.isWorktree() && p.Worktree != j.worktree || j.commits.hadAll(ctx, p, c.parent()) {
 		return nowhere
 	}
 	at, line := j.find(ctx, from.point, l)
@@ -64,7 +64,7 @@ func (j judge) origin(ctx context.Context, of *session, from candidate, l newLin
 		return nowhere
 	}
 	o := j.journals.walk(ctx, at).origin(ctx, line)
-	if o != nowhere && j.x.Checkpoints[o.point].Person != p.Person && !j.commits.by(ctx, c, &j.x.Checkpoints[o.point]) {
+	if o != nowhere && j.x.Checkpoints[o.point].Person != p.Person && !j.commits.sharesAuthor(ctx, c, &j.x.Checkpoints[o.point]) {
 		return nowhere
 	}
 	return o
@@ -96,15 +96,15 @@ func (j judge) find(ctx context.Context, point int32, l newLine) (saved, int) {
 			continue
 		}
 		to := j.files.matched(ctx, was, l.file)
-		if to[l.line] >= 0 && (l.by.renames[l.path].Path == other.path || weight(t, to, l.line) >= enough || below(l.path, other.path) || below(other.path, l.path)) {
+		if to[l.line] >= 0 && (l.by.renames[l.path].Path == other.path || weight(t, to, l.line) >= enough || isBelow(l.path, other.path) || isBelow(other.path, l.path)) {
 			return other, to[l.line]
 		}
 	}
 	return nowhere, -1
 }
 
-// below reports whether a path is another one below a directory: a rewrite may move the whole tree.
-func below(path, other string) bool { return strings.HasSuffix(path, "/"+other) }
+// isBelow reports whether a path is another one below a directory: a rewrite may move the whole tree.
+func isBelow(path, other string) bool { return strings.HasSuffix(path, "/"+other) }
 
 // weight counts letters and digits in the block of lines around i that have partners in a row.
 func weight(t text, to []int, i int) int {
@@ -131,9 +131,9 @@ func (j judge) alreadyInHistory(ctx context.Context, parted divergence, l newLin
 			return true
 		}
 		for _, path := range slices.Compact([]string{at.path, l.path}) {
-			was := j.files.at(ctx, c.Tree, path)
+			was := j.files.entryAt(ctx, c.Tree, path)
 			if isFile(was) && j.files.matched(ctx, was, mine)[line] != alone &&
-				(j.files.once(ctx, mine, line) || !j.journals.walk(ctx, at).lacked(ctx, was, line)) {
+				(j.files.hasOnce(ctx, mine, line) || !j.journals.walk(ctx, at).lacked(ctx, was, line)) {
 				return true
 			}
 		}

@@ -116,7 +116,7 @@ func (h *history) agrees(ctx context.Context, s *checkpoint.Service, path string
 	for i, l := range lines {
 		places[i] = Place{Commit: l.Commit, Path: path, From: l.Line, Line: l.Line, Text: l.Text}
 	}
-	claims, err := In(ctx, s, found, tree, path, places, Request{Loose: slices.Contains(options, "-w")})
+	claims, err := ExplainLines(ctx, s, found, tree, path, places, Request{Loose: slices.Contains(options, "-w")})
 	if err != nil {
 		h.Fatal(err)
 	}

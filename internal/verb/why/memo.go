@@ -6,8 +6,8 @@ type memo[K comparable, V any] struct {
 	most  int // values are large: beyond so many, all are forgotten; 0: none is
 }
 
-// of returns what is known of a key. The first time it finds it out.
-func (m *memo[K, V]) of(key K, find func() V) V {
+// get returns what is known of a key. The first time it finds it out.
+func (m *memo[K, V]) get(key K, find func() V) V {
 	value, known := m.known[key]
 	if known {
 		return value

@@ -28,7 +28,7 @@ func (h *commits) source(ctx context.Context, l newLine) (in *git.Commit, path s
 	}
 	was := changes[own].Old
 	added, at := h.files.matched(ctx, was, l.file), -1
-	if k := added[l.line]; k >= 0 && (was.OID == l.file.OID || h.files.once(ctx, l.file, l.line) && h.files.once(ctx, was, k)) {
+	if k := added[l.line]; k >= 0 && (was.OID == l.file.OID || h.files.hasOnce(ctx, l.file, l.line) && h.files.hasOnce(ctx, was, k)) {
 		return parent, cmp.Or(l.by.renames[l.path].Path, l.path), k // it was there before; git blame compares otherwise
 	}
 	for n, ch := range changes {
@@ -54,12 +54,12 @@ func (h *commits) reverted(ctx context.Context, l newLine) (*git.Commit, int) {
 		if !h.leads(ctx, oid, l.by.parent()) {
 			continue
 		}
-		gone := h.of(ctx, oid)
+		gone := h.arrivalOf(ctx, oid)
 		if gone == nil {
 			continue
 		}
 		if in := h.read(ctx, gone.parent()); in != nil {
-			was := h.files.at(ctx, in.Tree, l.path)
+			was := h.files.entryAt(ctx, in.Tree, l.path)
 			at := h.files.matched(ctx, was, l.file)[l.line]
 			if at >= 0 && h.files.matched(ctx, h.file(ctx, gone, l.path), was)[at] == alone {
 				return in, at
@@ -82,11 +82,11 @@ func (f *files) inBlock(ctx context.Context, to, from block, i int) int {
 		return j >= 0 && k >= 0 && j < len(t) && k < len(s) && t[j] == s[k] && to.partner[j] < 0 && from.partner[k] < 0
 	}
 	for j := i; j >= max(0, i-200); j-- { // what stands above the first such line may belong to what was there before
-		if to.partner[j] != alone || !f.once(ctx, to.Entry, j) {
+		if to.partner[j] != alone || !f.hasOnce(ctx, to.Entry, j) {
 			continue
 		}
 		k := slices.Index(s, t[j])
-		if k < 0 || from.partner[k] != alone || !f.once(ctx, from.Entry, k) {
+		if k < 0 || from.partner[k] != alone || !f.hasOnce(ctx, from.Entry, k) {
 			continue
 		}
 		low, high := j, j+1
@@ -121,7 +121,7 @@ func letters(t text) (n int) {
 // blame asks git blame once about a file of a commit.
 func (h *commits) blame(ctx context.Context, at fileOf) []Place {
 	const mostBlames = 50 // how often git blame is asked for files that lines were moved from
-	return h.blames.of(at, func() []Place {
+	return h.blames.get(at, func() []Place {
 		var args []string
 		if h.files.loose {
 			args = append(args, "-w")

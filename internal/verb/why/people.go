@@ -61,7 +61,7 @@ func parts(person string) (name, mail string, hid bool) {
 
 // mapped returns somebody as .mailmap has them, if there is one.
 func (h *commits) mapped(ctx context.Context, person string) string {
-	return h.people.of(person, func() string {
+	return h.people.get(person, func() string {
 		_, err := os.Lstat(filepath.Join(h.s.Repo.WorkTree, ".mailmap"))
 		if err != nil && len(h.s.Repo.Config.Keys("mailmap.")) == 0 {
 			return person

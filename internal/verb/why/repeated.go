@@ -41,9 +41,9 @@ func (j judge) confirmed(ctx context.Context, at lineAt, claim Claim) bool {
 	})
 }
 
-// elsewhere returns who made a line, if the sessions' own steps tell that another commit brought it than git
+// claimElsewhere returns who made a line, if the sessions' own steps tell that another commit brought it than git
 // blame says, and that commit.
-func (j judge) elsewhere(ctx context.Context, at lineAt) (all []Claim, by *arrival) {
+func (j judge) claimElsewhere(ctx context.Context, at lineAt) (all []Claim, by *arrival) {
 	t := j.files.read(ctx, at.file).text
 	if at.line < 0 || at.line >= len(t) || j.files.distinct(ctx, at.file, at.line) {
 		return nil, nil
@@ -51,7 +51,7 @@ func (j judge) elsewhere(ctx context.Context, at lineAt) (all []Claim, by *arriv
 	for n := range j.x.Sessions {
 		of := &j.x.Sessions[n]
 		for _, b := range j.brought(ctx, of, at) {
-			c := j.commits.of(ctx, b.Commit)
+			c := j.commits.arrivalOf(ctx, b.Commit)
 			if c == nil {
 				continue
 			}

@@ -19,7 +19,7 @@ type reset struct {
 
 // resets reads those that the log of HEAD still has.
 func (h *commits) resets() []reset {
-	return h.moved.of("HEAD", func() (out []reset) {
+	return h.moved.get("HEAD", func() (out []reset) {
 		log, _ := os.ReadFile(filepath.Join(h.s.Repo.GitDir, "logs", "HEAD")) //nolint:errcheck // then none is known
 		for line := range strings.Lines(string(log)) {
 			said, why, _ := strings.Cut(line, "\t")
@@ -43,7 +43,7 @@ func (j judge) thrownAway(ctx context.Context, l newLine, at saved, line int) bo
 	mine := j.journals.file(ctx, at)
 	partners, lines := j.files.matched(ctx, mine, l.file), len(j.files.read(ctx, mine).numbers)
 	stays := func(k int) bool { return k < 0 || k >= lines || slices.Contains(partners, k) }
-	if l.by.here() || stays(line-1) && stays(line+1) {
+	if l.by.isWorktree() || stays(line-1) && stays(line+1) {
 		return false
 	}
 	has := func(oid name.OID) bool {
@@ -51,7 +51,7 @@ func (j judge) thrownAway(ctx context.Context, l newLine, at saved, line int) bo
 		if c == nil {
 			return false
 		}
-		was := j.files.at(ctx, c.Tree, at.path)
+		was := j.files.entryAt(ctx, c.Tree, at.path)
 		return isFile(was) && j.files.matched(ctx, was, mine)[line] != alone
 	}
 	return slices.ContainsFunc(j.commits.resets(), func(r reset) bool {

@@ -125,7 +125,7 @@ func TestFewComparisons(t *testing.T) {
 			return err
 		}
 		for i, b := range said {
-			c := j.commits.of(ctx, b.Commit)
+			c := j.commits.arrivalOf(ctx, b.Commit)
 			claims := j.claims(ctx, j.commits.line(ctx, c, b))
 			if want := name.Session(fmt.Sprint("agent-", i/4)); len(claims) != 1 || claims[0].Session != want {
 				t.Errorf("line %d has %d claims, not that of %s", i+1, len(claims), want)

@@ -48,7 +48,7 @@ type version struct {
 
 // walk returns the walk from a file of a checkpoint.
 func (j *journals) walk(ctx context.Context, from saved) *walk {
-	return j.walks.of(from, func() *walk {
+	return j.walks.get(from, func() *walk {
 		return &walk{journals: j, files: j.files, start: j.file(ctx, from), versions: j.versions(ctx, from), open: map[int]bool{}}
 	})
 }
@@ -59,10 +59,10 @@ func (w *walk) origin(ctx context.Context, i int) saved {
 	if i >= len(w.files.read(ctx, w.start).text) {
 		return nowhere
 	}
-	return w.origins.of(i, func() saved {
+	return w.origins.get(i, func() saved {
 		w.open[i] = true
 		defer delete(w.open, i)
-		if w.files.once(ctx, w.start, i) {
+		if w.files.hasOnce(ctx, w.start, i) {
 			return w.indexed(ctx, i)
 		}
 		at := w.follow(ctx, w.start, i)
@@ -79,7 +79,7 @@ func (w *walk) added(ctx context.Context, v *version, i int) saved {
 	if w.journals.brought(ctx, v.saved, w.files.read(ctx, v.now).text[i]) {
 		return nowhere
 	}
-	if from := w.returned.of(v.saved, func() saved { return w.cameBack(ctx, v) }); from.point >= 0 {
+	if from := w.returned.get(v.saved, func() saved { return w.cameBack(ctx, v) }); from.point >= 0 {
 		if before := w.journals.walk(ctx, from); !before.open[i] {
 			return before.origin(ctx, i)
 		}
@@ -113,7 +113,7 @@ func (w *walk) cameBack(ctx context.Context, v *version) saved {
 	if rec == nil {
 		return nowhere
 	}
-	by := author.In(st, e, rec).Who(record.Path(v.path)).By
+	by := author.StepIn(st, e, rec).Who(record.Path(v.path)).By
 	if by == author.Agent || by != author.During && w.fresh(ctx, v) < enough {
 		return nowhere
 	}
@@ -151,7 +151,7 @@ func (w *walk) version(ctx context.Context, n int) *version {
 	if base := w.journals.base(ctx, v.point); base >= 0 {
 		v.was = w.journals.file(ctx, saved{base, before})
 	} else if c := w.journals.commits.read(ctx, x.Checkpoints[v.point].Head); c != nil {
-		v.was = w.files.at(ctx, c.Tree, before)
+		v.was = w.files.entryAt(ctx, c.Tree, before)
 	}
 	return v
 }
@@ -206,7 +206,7 @@ func (w *walk) committed(ctx context.Context, v *version, i int) bool {
 	if c == nil {
 		return true
 	}
-	e := w.files.at(ctx, c.Tree, v.path)
+	e := w.files.entryAt(ctx, c.Tree, v.path)
 	return isFile(e) && w.files.matched(ctx, e, v.now)[i] != alone
 }
 
@@ -220,7 +220,7 @@ func (w *walk) compared() int { return min(len(w.versions), mostVersions) }
 // it. It returns nil if that cannot be told.
 func (w *walk) follow(ctx context.Context, e git.Entry, i int) []int {
 	const mostDiffs = 20_000 // bounds the work of one command. Beyond it, lines that occur several times are unknown
-	return w.followed.of(lineOf{e.OID, i}, func() (at []int) {
+	return w.followed.get(lineOf{e.OID, i}, func() (at []int) {
 		for n := range w.compared() {
 			if w.files.diffs > mostDiffs || ctx.Err() != nil {
 				return nil

@@ -86,12 +86,12 @@ const (
 
 // Path returns the path below the top of the worktree of a file as typed, without the links on the way to it.
 func Path(s *checkpoint.Service, file string) (string, error) {
-	path, err := s.Repo.Below(file)
+	path, err := s.Repo.RelativePath(file)
 	if err != nil {
 		return "", checkpoint.Usage("", "%v", err)
 	}
 	if dir, err := filepath.EvalSymlinks(filepath.Join(s.Repo.WorkTree, filepath.Dir(path))); err == nil {
-		if below, err := s.Repo.Below(filepath.Join(dir, filepath.Base(path))); err == nil {
+		if below, err := s.Repo.RelativePath(filepath.Join(dir, filepath.Base(path))); err == nil {
 			path = below
 		}
 	}
@@ -112,15 +112,15 @@ func Lines(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 	if err != nil {
 		return nil, err
 	}
-	now := j.files.here(ctx, path, whole)
+	now := j.files.worktreeEntry(ctx, path, whole)
 	if head := j.commits.read(ctx, s.Repo.Head.OID); head != nil {
-		if e := j.files.at(ctx, head.Tree, path); j.files.equal(ctx, e, now) {
+		if e := j.files.entryAt(ctx, head.Tree, path); j.files.equal(ctx, e, now) {
 			now = e
 		}
 	}
 	tip := j.current(ctx, now, path)
 	if tip != nowhere {
-		j.commits.came.of("", func() *arrival { return arrivalAt(&j.x.Checkpoints[tip.point]) })
+		j.commits.came.get("", func() *arrival { return arrivalAt(&j.x.Checkpoints[tip.point]) })
 	}
 	var lines []Line
 	for _, b := range said {
@@ -129,7 +129,7 @@ func Lines(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 		if l.Claims, c = j.line(ctx, b, now, path, req.Git); len(l.Claims) == 0 {
 			l.Because = j.because(ctx, now, l.Text)
 		}
-		if c != nil && !c.here() {
+		if c != nil && !c.isWorktree() {
 			l.Commit = c.OID
 			l.Subject, _, _ = strings.Cut(c.Message, "\n")
 			l.Time = checkpoint.Time{Time: c.Author.When.UTC()}
@@ -158,25 +158,25 @@ type Place struct {
 	Time            checkpoint.Time
 }
 
-// In says what is behind lines of a file of a checkpoint. Of the request it takes what is not about one file. The claim to
+// ExplainLines says what is behind lines of a file of a checkpoint. Of the request it takes what is not about one file. The claim to
 // a line of which nothing is known has no checkpoint.
-func In(ctx context.Context, s *checkpoint.Service, of *checkpoint.Found, tree name.OID, path string, places []Place, req Request) ([]Claim, error) {
+func ExplainLines(ctx context.Context, s *checkpoint.Service, of *checkpoint.Found, tree name.OID, path string, places []Place, req Request) ([]Claim, error) {
 	j, err := newJudge(ctx, s, req)
 	if err != nil {
 		return nil, err
 	}
 	if tip := j.x.numbered(of.Session, of.Entry.Checkpoint); tip >= 0 {
 		j.worktree = j.x.Checkpoints[tip].Worktree
-		j.commits.came.of("", func() *arrival { return arrivalAt(&j.x.Checkpoints[tip]) })
+		j.commits.came.get("", func() *arrival { return arrivalAt(&j.x.Checkpoints[tip]) })
 	}
-	now := j.files.at(ctx, tree, path)
+	now := j.files.entryAt(ctx, tree, path)
 	out := make([]Claim, len(places))
 	for i, at := range places {
 		l := Line{}
 		if at.Commit != "" || !req.Git {
 			l.Claims, _ = j.line(ctx, at, now, path, req.Git)
 		}
-		if len(l.Claims) == 0 && at.Commit == "" && (req.Git || !j.files.read(ctx, now).known || j.files.once(ctx, now, at.Line-1)) {
+		if len(l.Claims) == 0 && at.Commit == "" && (req.Git || !j.files.read(ctx, now).known || j.files.hasOnce(ctx, now, at.Line-1)) {
 			l.Claims = j.said(ctx, saved{j.x.numbered(of.Session, at.Checkpoint), at.Path}, at.From-1)
 		}
 		if len(l.Claims) == 0 {
@@ -195,7 +195,7 @@ func (j judge) line(ctx context.Context, b Place, now git.Entry, path string, gi
 		return j.answer(ctx, here, now, path)
 	}
 	claims, by = j.answer(ctx, b, now, path)
-	if !gits && j.commits.of(ctx, "").at != nil {
+	if !gits && j.commits.arrivalOf(ctx, "").at != nil {
 		more, _ := j.answer(ctx, here, now, path)
 		claims = dropWeaker(append(claims, more...))
 	}

@@ -44,7 +44,7 @@ func Verify(ctx context.Context, s *checkpoint.Service, req Request) (*Compared,
 	read := Open(s)
 	said := map[name.OID][]testimony{}
 	commits = slices.DeleteFunc(commits, func(c name.OID) bool {
-		for _, t := range read.of(ctx, c) {
+		for _, t := range read.testimonies(ctx, c) {
 			switch {
 			case t.ref != out.Ref || t.Ours:
 			case t.problem != "":

@@ -60,8 +60,8 @@ func Open(s *checkpoint.Service) *Witnesses {
 	return &Witnesses{s, map[string]notesOf{}, map[name.OID][]testimony{}}
 }
 
-// of returns what the notes of a commit say.
-func (w *Witnesses) of(ctx context.Context, commit name.OID) []testimony {
+// testimonies returns what the notes of a commit say.
+func (w *Witnesses) testimonies(ctx context.Context, commit name.OID) []testimony {
 	if all, known := w.read[commit]; known {
 		return all
 	}
@@ -142,7 +142,7 @@ func (w *Witnesses) Commit(ctx context.Context, c *why.Commit) {
 // say collects what notes say of lines of a commit, and what its message says.
 func (w *Witnesses) say(ctx context.Context, commit name.OID, lines []why.Line) (out []provenance.Saying) {
 	at := map[provenance.Saying]int{}
-	for _, t := range w.of(ctx, commit) {
+	for _, t := range w.testimonies(ctx, commit) {
 		if t.problem != "" {
 			out = append(out, provenance.Saying{From: t.ref, Problem: t.problem})
 		}
