@@ -69,7 +69,7 @@ type Talk struct {
 // fresh reports whether the question is recent enough. A time in the future means that the clock was
 // changed.
 func (t *Talk) fresh() bool {
-	age := t.Service.Now().Sub(t.Asked.Time)
+	age := t.Service.Store.Now().Sub(t.Asked.Time)
 	return age >= 0 && age <= patience
 }
 
@@ -88,7 +88,7 @@ func (t *Talk) Answer(ctx context.Context, prompt string) (text string, ours boo
 	terminal := t.terminal(c) // before the command changes what waits
 	text, err = t.do(ctx, c)
 	if err != nil && ctx.Err() == context.DeadlineExceeded {
-		if unfinished, looking := inspect.UnfinishedRollback(t.Service); unfinished == nil && looking == nil {
+		if unfinished, looking := inspect.UnfinishedRollback(t.Service.Repo); unfinished == nil && looking == nil {
 			return text, true, tooLong(terminal)
 		}
 	}
@@ -206,7 +206,7 @@ func (t *Talk) run(ctx context.Context, line []string, f form) (string, error) {
 	if _, planned := found[answer.Planned](r); planned || r.Asks || r.Problem != nil {
 		t.Asked = nil
 	}
-	q := &Question{Time: t.Service.Now(), Typed: t.typed, Line: slices.Clone(line), Last: true}
+	q := &Question{Time: t.Service.Store.Now(), Typed: t.typed, Line: slices.Clone(line), Last: true}
 	switch p := r.Problem; {
 	case r.Asks:
 		r.Problem, r.Code, t.Asked = nil, 0, q

@@ -20,7 +20,7 @@ import (
 // unfinished rollback if there is one.
 func (t *Talk) work(ctx context.Context, c command) (string, error) {
 	const longestHistory = 20 // how many lines *history shows
-	unfinished, err := inspect.UnfinishedRollback(t.Service)
+	unfinished, err := inspect.UnfinishedRollback(t.Service.Repo)
 	if err != nil {
 		return "", err
 	}
@@ -33,7 +33,7 @@ func (t *Talk) work(ctx context.Context, c command) (string, error) {
 	case c.Does == "retry" || c.Does == "skip":
 		return t.failed(ctx, c)
 	}
-	st, err := checkpoint.ChosenState(ctx, t.Service, string(t.Session))
+	st, err := checkpoint.ChosenState(ctx, t.Service.Sessions, string(t.Session))
 	if err != nil {
 		return "", err
 	}
@@ -65,11 +65,11 @@ func (t *Talk) work(ctx context.Context, c command) (string, error) {
 	} else {
 		said = fmt.Sprintf("Session %s is paused.\n*continue resumes it.", st.Session)
 		if st.Status != checkpoint.StatusPaused {
-			err = t.Service.Append(ctx, st.Session, journal.KindStatus, func(e *journal.Event) { e.Status = checkpoint.StatusPaused })
+			err = checkpoint.Append(ctx, t.Service.Store, st.Session, journal.KindStatus, func(e *journal.Event) { e.Status = checkpoint.StatusPaused })
 		}
 	}
 	if err == nil { // both are answers to what failed
-		err = create.ForgetFailure(t.Service, st.Session)
+		err = create.ForgetFailure(t.Service.Repo, st.Session)
 	}
 	return said, err
 }
@@ -81,24 +81,24 @@ func (t *Talk) goOn(ctx context.Context, c command, st *journal.State) (string, 
 	if r.Problem == nil || r.Problem.Kind != checkpoint.KindInvalid || r.Text != "" || e == nil || checkpoint.IsClosed(st.Status) {
 		return t.show(r, c.form)
 	}
-	err := t.Service.Append(ctx, st.Session, journal.KindResume, func(ev *journal.Event) {
+	err := checkpoint.Append(ctx, t.Service.Store, st.Session, journal.KindResume, func(ev *journal.Event) {
 		ev.Checkpoint, ev.Label = e.Checkpoint, e.Label
 		if st.Status != "" {
 			ev.Status = checkpoint.StatusOpen
 		}
 	})
-	text := fmt.Sprintf("%s\nSession %s goes on without %s: the next checkpoint does not have its state.", r.Problem.Message, st.Session, t.Service.Said(ctx, st, e))
+	text := fmt.Sprintf("%s\nSession %s goes on without %s: the next checkpoint does not have its state.", r.Problem.Message, st.Session, checkpoint.Said(ctx, t.Service.Store, st, e))
 	return inWords(strings.Join(append([]string{text}, r.Problem.Hints...), "\n")), err
 }
 
 // failed retries the checkpoint that could not be made, or skips its step, so that the next one
 // may begin. The failure was recorded by package create.
 func (t *Talk) failed(ctx context.Context, c command) (string, error) {
-	session, err := t.Service.ChooseSession(ctx, string(t.Session))
+	session, err := t.Service.Sessions.ChooseSession(ctx, string(t.Session))
 	if err != nil && checkpoint.KindOf(err) != checkpoint.KindNotFound {
 		return "", err
 	}
-	failed, err := create.LastFailure(t.Service, session)
+	failed, err := create.LastFailure(t.Service.Store, session)
 	switch {
 	case err != nil:
 		return "", err
@@ -113,15 +113,15 @@ func (t *Talk) failed(ctx context.Context, c command) (string, error) {
 	case failed.Step == nil:
 		return "", checkpoint.Failure(checkpoint.KindRefused, "", "the checkpoint that failed belongs to no step, so there is no step to skip")
 	}
-	if err := run.Skip(ctx, t.Service, string(failed.Session), *failed.Step, "skipped in the chat: "+failed.Problem); err != nil {
+	if err := run.Skip(ctx, t.Service.Sessions, string(failed.Session), *failed.Step, "skipped in the chat: "+failed.Problem); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("Step %d is done without a checkpoint; the next step may begin.", *failed.Step), create.ForgetFailure(t.Service, failed.Session)
+	return fmt.Sprintf("Step %d is done without a checkpoint; the next step may begin.", *failed.Step), create.ForgetFailure(t.Service.Repo, failed.Session)
 }
 
 // manual tells how to get at the files of a checkpoint with plain git.
 func (t *Talk) manual(ctx context.Context, ref string) (string, error) {
-	f, err := t.Service.Resolve(ctx, string(t.Session), ref)
+	f, err := t.Service.Sessions.Resolve(ctx, string(t.Session), ref)
 	if err != nil {
 		return "", err
 	}
@@ -130,7 +130,7 @@ func (t *Talk) manual(ctx context.Context, ref string) (string, error) {
 git ls-tree -r --name-only %[2]s      lists them
 git show %[2]s:PATH      prints one
 git restore --source=%[2]s -- PATH      overwrites one that is here
-git worktree add --detach ../%[3]s %[2]s      puts all of them beside this worktree`, t.Service.Said(ctx, f.State, f.Entry), at, f.Entry.Label), nil
+git worktree add --detach ../%[3]s %[2]s      puts all of them beside this worktree`, checkpoint.Said(ctx, t.Service.Store, f.State, f.Entry), at, f.Entry.Label), nil
 }
 
 // list lists the steps of this conversation, after those of the conversation before it: an agent
@@ -152,7 +152,7 @@ func (t *Talk) list(ctx context.Context, c command) (string, error) {
 // previousSession returns the session of the last conversation with an agent in this worktree before this one,
 // or "".
 func (t *Talk) previousSession(ctx context.Context) (before name.Session) {
-	now, err := checkpoint.ChosenState(ctx, t.Service, string(t.Session))
+	now, err := checkpoint.ChosenState(ctx, t.Service.Sessions, string(t.Session))
 	if err != nil || now.Workflow != workflow.AgentName {
 		return ""
 	}
@@ -160,7 +160,7 @@ func (t *Talk) previousSession(ctx context.Context) (before name.Session) {
 	if err != nil {
 		return ""
 	}
-	states, err := t.Service.States(ctx, "")
+	states, err := checkpoint.States(ctx, t.Service.Store, "")
 	if err != nil {
 		return ""
 	}
@@ -176,7 +176,7 @@ func (t *Talk) previousSession(ctx context.Context) (before name.Session) {
 // meant says what a person probably means who types *undo after a prompt and not after a rollback: to
 // take back what the last prompt did. It is empty if there is nothing before that.
 func (t *Talk) meant(ctx context.Context) []string {
-	st, err := checkpoint.ChosenState(ctx, t.Service, string(t.Session))
+	st, err := checkpoint.ChosenState(ctx, t.Service.Sessions, string(t.Session))
 	if err != nil {
 		return nil
 	}

@@ -26,14 +26,14 @@ import (
 func Handle(ctx context.Context, s *checkpoint.Service, run chat.Run, def *agent.Definition, event string, happened agent.Event) (out []byte, handled bool) {
 	// A cloned repository may bring hooks along. They do nothing until the user has agreed in the
 	// local or user configuration.
-	if !connect.Consented(s, def.Name) {
+	if !connect.Consented(s.Settings, def.Name) {
 		return nil, false
 	}
 	// Copilot runs Claude's hooks beside its own, which handle the event already.
-	if b := def.Borrower; happened.Borrowed && s.Getenv(b.Variable) != "" && connect.Connected(s, b.Agent) {
+	if b := def.Borrower; happened.Borrowed && s.Settings.Getenv(b.Variable) != "" && connect.Connected(s.Rules, b.Agent) {
 		return nil, true
 	}
-	if happened.Plugin && connect.Hears(s, def) {
+	if happened.Plugin && connect.Hears(s.Rules, def) {
 		return nil, true
 	}
 	h := handlerOf(s, def, event, happened)
@@ -53,7 +53,7 @@ func Handle(ctx context.Context, s *checkpoint.Service, run chat.Run, def *agent
 	}
 	if err != nil {
 		log(filepath.Join(s.Repo.GitDir, "checkpoint", "agent.log"), entry{
-			Time: s.Now(), Agent: def.Name, Event: event, Problem: clearance.Redacted(s, "problem", err.Error()),
+			Time: s.Store.Now(), Agent: def.Name, Event: event, Problem: clearance.Redacted(s.Rules, "problem", err.Error()),
 		})
 	}
 	if happened.Kind == agent.KindBeforeTool {
@@ -69,7 +69,7 @@ func handlerOf(s *checkpoint.Service, def *agent.Definition, event string, happe
 	transcripts, _ := s.Settings.Bool(connect.TranscriptsKey, false) //nolint:errcheck // a value that cannot be read is no consent
 	usage, unclear := s.Settings.Bool("checkpoint.agent.usage", true)
 	h := &handler{
-		memory: memory{agent: def.Name, dir: filepath.Join(s.Repo.GitDir, "checkpoint", "agents"), now: s.Now}, places: placesOf(s.Getenv),
+		memory: memory{agent: def.Name, dir: filepath.Join(s.Repo.GitDir, "checkpoint", "agents"), now: s.Store.Now}, places: placesOf(s.Settings.Getenv),
 		health: connect.HealthOf(s.Repo.GitDir, def.Name), s: s, def: def, event: event, e: happened, keepsPrompts: prompts && err == nil, keepsTalk: transcripts, keepsUsage: usage && unclear == nil,
 	}
 	h.limit, h.help = h.deadline(happened.Kind)

@@ -140,7 +140,7 @@ func (h *handler) leftOutWords() string {
 		return ""
 	}
 	paths := render.First(h.leftOut, maxLeftOut, "and %d more", func(sk record.Skipped) string {
-		return oneLine(string(sk.Path)) + " (" + inspect.ReasonOf(h.s, sk) + ")"
+		return oneLine(string(sk.Path)) + " (" + inspect.ReasonOf(h.s.Settings, sk) + ")"
 	})
 	return "git checkpoint: not in the checkpoints of this conversation, and not brought back by a rollback: " + strings.Join(paths, ", ")
 }
@@ -280,7 +280,7 @@ func (h *handler) closeTurn(ctx context.Context, reply, mark string) error {
 		request.Unless = noTree
 	}
 	if t.Made != "" {
-		st, err := h.s.State(ctx, h.c.Session)
+		st, err := checkpoint.State(ctx, h.s.Store, h.c.Session)
 		if err != nil {
 			return err
 		}
@@ -328,7 +328,7 @@ func (h *handler) note(ctx context.Context, trigger, message string) error {
 	return err
 }
 
-func (h *handler) redact(s string) string { return clearance.Redacted(h.s, "agent's words", s) }
+func (h *handler) redact(s string) string { return clearance.Redacted(h.s.Rules, "agent's words", s) }
 
 // words returns a function that makes the message of a checkpoint, because most events find nothing to save.
 func (h *handler) words(s string) func() string {

@@ -20,7 +20,7 @@ func (h *handler) steps(ctx context.Context, st *journal.State) iter.Seq2[*journ
 	all := gather.Those(st.Checkpoints(), func(e *journal.Entry) bool { return e.Live && e.Milestone })
 	return func(yield func(*journal.Entry, *record.Record) bool) {
 		for _, e := range slices.Backward(all[max(0, len(all)-most):]) {
-			if rec, err := h.s.ReadRecord(ctx, e); err == nil && !yield(e, rec) {
+			if rec, err := checkpoint.ReadRecord(ctx, h.s.Store, e); err == nil && !yield(e, rec) {
 				return
 			}
 		}
@@ -39,7 +39,7 @@ func (h *handler) origin(ctx context.Context) *checkpoint.Found {
 	if session == "" {
 		return nil
 	}
-	st, err := h.s.State(ctx, session)
+	st, err := checkpoint.State(ctx, h.s.Store, session)
 	if err != nil || st.CurrentEntry() == nil {
 		return nil
 	}

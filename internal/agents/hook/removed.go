@@ -22,7 +22,7 @@ import (
 // removed says what the turn that has ended removed of the work of others, and how to get it back; "" if nothing is known
 // to be gone. It is also kept for status.
 func (h *handler) removed(ctx context.Context) string {
-	st, err := h.s.State(ctx, h.c.Session)
+	st, err := checkpoint.State(ctx, h.s.Store, h.c.Session)
 	if err != nil {
 		return ""
 	}
@@ -51,8 +51,8 @@ func (h *handler) removed(ctx context.Context) string {
 	})
 	words := strings.Join(append([]string{"This prompt"}, who...), " or ") + " removed work that was not its own: " + strings.Join(gather.List(sorted(paths), oneLine), ", ") + ". Get it back: " + strings.Join(back, "; ")
 	var unread string
-	h.s.Recall(connect.RemovedFile, &unread)                                       //nolint:errcheck // it was said on the agent's screen
-	h.s.Remember(connect.RemovedFile, strings.TrimPrefix(unread+"\n"+words, "\n")) //nolint:errcheck // it is said here, too
+	checkpoint.Recall(h.s.Repo, connect.RemovedFile, &unread)                                        //nolint:errcheck // it was said on the agent's screen
+	checkpoint.Remember(h.s.Store, connect.RemovedFile, strings.TrimPrefix(unread+"\n"+words, "\n")) //nolint:errcheck // it is said here, too
 	return words
 }
 
@@ -80,7 +80,7 @@ func (h *handler) isElsewhere(ctx context.Context, f author.Foreign, e *journal.
 		return true // it is only ignored now
 	}
 	if f.Staged {
-		now, _ := in(create.CurrentTree(ctx, h.s, h.c.Session), f.Path)
+		now, _ := in(create.CurrentTree(ctx, h.s.Store, h.c.Session), f.Path)
 		if !f.GoneFrom(was, h.text(ctx)) || !f.GoneFrom(now, h.text(ctx)) {
 			return true
 		}

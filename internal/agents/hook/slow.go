@@ -9,16 +9,16 @@ import (
 	"strings"
 	"time"
 
-	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/sys/gather"
 )
 
 // slowWords says which of the files that a checkpoint captured anew are the largest, and how to leave
 // them out; "" if it was fast.
-func slowWords(s *checkpoint.Service, rec *record.Record, took time.Duration) string {
+func slowWords(repo *git.Repo, rec *record.Record, took time.Duration) string {
 	const slowCapture = 2 * time.Second // how long a hook may capture before the person is told what costs so much
 	const costliest = 3                 // how many files are named
 	if took <= slowCapture {
@@ -30,7 +30,7 @@ func slowWords(s *checkpoint.Service, rec *record.Record, took time.Duration) st
 	}
 	var files []file
 	for _, p := range slices.Concat(rec.Files.Created, rec.Files.Modified) {
-		if info, err := os.Lstat(filepath.Join(s.Repo.WorkTree, string(p))); err == nil {
+		if info, err := os.Lstat(filepath.Join(repo.WorkTree, string(p))); err == nil {
 			files = append(files, file{string(p), info.Size()})
 		}
 	}

@@ -32,11 +32,11 @@ var errOff = errors.New("checkpoints are switched off here (checkpoint.enabled)"
 // necessary, and becomes the active one.
 func (h *handler) session(ctx context.Context) (name.Session, error) {
 	s := h.s
-	if s.Getenv("GIT_CHECKPOINT_SESSION") != "" {
-		return s.NamedSession(ctx, "")
+	if s.Settings.Getenv("GIT_CHECKPOINT_SESSION") != "" {
+		return s.Sessions.NamedSession(ctx, "")
 	}
 	active, err := s.Store.ActiveSession()
-	if err == nil && active != "" && checkpoint.IsChosen(s, active) {
+	if err == nil && active != "" && checkpoint.IsChosen(s.Repo, active) {
 		return active, nil
 	}
 	id, err := s.Store.WorktreeID()
@@ -77,9 +77,9 @@ func (h *handler) make(ctx context.Context, request create.Request) (made *recor
 	began := time.Now()
 	detail, err := create.Checkpoint(ctx, h.s, request)
 	if err == nil {
-		h.slow = slowWords(h.s, detail.Record, time.Since(began))
+		h.slow = slowWords(h.s.Repo, detail.Record, time.Since(began))
 		h.saw = true
-		h.work.CatchUp(ctx, h.s, h.captureContext(ctx), h.previous)
+		h.work.CatchUp(ctx, h.s.Store, h.captureContext(ctx), h.previous)
 		h.work.Staged(ctx, h.s.Repo, h.captureContext(ctx), h.previous, detail.Record.Git)
 		h.work.Made(h.captureContext(ctx), h.previous, detail.Record.ID, h.changes, h.claims)
 		h.work.Saw(h.c.Session, detail.Record.Snapshot.Tree)
@@ -89,11 +89,11 @@ func (h *handler) make(ctx context.Context, request create.Request) (made *recor
 		return nil, "", err
 	}
 	// Other reasons leave a difference that has no checkpoint.
-	now := create.CurrentTree(ctx, h.s, h.c.Session)
+	now := create.CurrentTree(ctx, h.s.Store, h.c.Session)
 	unchanged, same := errors.AsType[*create.UnchangedError](err)
 	if same && unchanged.Session == h.c.Session || errors.Is(err, create.ErrFilesUnchanged) && now == request.Unless {
 		if same {
-			h.work.CatchUp(ctx, h.s, h.captureContext(ctx), unchanged.Checkpoint)
+			h.work.CatchUp(ctx, h.s.Store, h.captureContext(ctx), unchanged.Checkpoint)
 		}
 		h.work.Saw(h.c.Session, now)
 		h.saw = true
@@ -134,7 +134,7 @@ func (h *handler) moves(ctx context.Context) (moves []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	states, err := h.s.States(ctx, "")
+	states, err := checkpoint.States(ctx, h.s.Store, "")
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"git-checkpoint/internal/core/agent"
+	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/verb/continuation"
@@ -104,7 +105,7 @@ func (h *handler) leave(ctx context.Context) error {
 	if len(h.left) == 0 {
 		return nil
 	}
-	st, err := h.s.State(ctx, h.c.Session)
+	st, err := checkpoint.State(ctx, h.s.Store, h.c.Session)
 	if err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func (h *handler) leave(ctx context.Context) error {
 			message := strings.TrimSpace(subject + mark + "\n" + rest)
 			to.Extra = []journal.Trailer{{Key: journal.TrailerDescribes, Value: string(e.Checkpoint)}, {Key: journal.TrailerMessage, Value: message}}
 		}
-		if err := h.s.Append(ctx, h.c.Session, journal.KindStart, described); err != nil {
+		if err := checkpoint.Append(ctx, h.s.Store, h.c.Session, journal.KindStart, described); err != nil {
 			return err
 		}
 	}

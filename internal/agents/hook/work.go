@@ -187,7 +187,7 @@ func (h *handler) edits(ctx context.Context, m author.Cause) map[string]author.E
 	// A tool that names only files elsewhere is still no command.
 	edits := map[string]author.Edit{"": {To: author.Unclear}}
 	current := m == author.BeforeTool
-	tree := create.CurrentTree(ctx, h.s, h.c.Session)
+	tree := create.CurrentTree(ctx, h.s.Store, h.c.Session)
 	for _, e := range h.e.Edits {
 		if to, err := filepath.EvalSymlinks(h.absolute(e.Path)); err == nil && e.Path == e.Source { // tools write through links
 			e.Path, e.Source = to, to
@@ -322,7 +322,7 @@ func (h *handler) beginTurn(subject string) {
 
 // noteUntracked notes that the agent may change anything at any time, if it has no hooks before tools.
 func (h *handler) noteUntracked() {
-	if !h.work.Workers[h.worker()].Sees && !h.e.Plugin && !connect.Foresees(h.s, h.def) {
+	if !h.work.Workers[h.worker()].Sees && !h.e.Plugin && !connect.Foresees(h.s.Rules, h.def) {
 		h.work.OpenUntracked(h.worker())
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/verb/attempt"
 	"git-checkpoint/internal/verb/connect"
 )
@@ -24,7 +25,7 @@ import (
 // removes one, whose files it captures first, and returns "". Where no checkpoint can be made, the worktree begins at
 // HEAD: the agent has no other way to get one.
 func Worktree(ctx context.Context, s *checkpoint.Service, def *agent.Definition, event string, happened agent.Event) (dir string, err error) {
-	if !connect.Consented(s, def.Name) {
+	if !connect.Consented(s.Settings, def.Name) {
 		err = checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint agent add "+def.Name+" --worktrees` does", "nobody agreed to the hooks of %s here", def.Title)
 	}
 	called := component(happened.Worktree)
@@ -45,7 +46,7 @@ func Worktree(ctx context.Context, s *checkpoint.Service, def *agent.Definition,
 	if err == nil || ctx.Err() != nil {
 		return dir, cmp.Or(ctx.Err(), err)
 	}
-	return atHead(ctx, s, called, err)
+	return atHead(ctx, s.Store, called, err)
 }
 
 // component returns the name of a worktree, which a model chose, as one that a session may have too.
@@ -75,11 +76,11 @@ func (h *handler) fork(ctx context.Context, called string) (string, error) {
 const longestWorktree = time.Minute
 
 // atHead makes a worktree as git does, because of a problem, and says what it lacks.
-func atHead(ctx context.Context, s *checkpoint.Service, called string, problem error) (dir string, err error) {
+func atHead(ctx context.Context, s *store.Store, called string, problem error) (dir string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, longestWorktree)
 	defer cancel()
 	for n := 0; ; n++ {
-		dir = attempt.DefaultDirectory(s, attempt.Numbered(called, n))
+		dir = attempt.DefaultDirectory(s.Repo, attempt.Numbered(called, n))
 		if _, err = os.Lstat(dir); err == nil {
 			continue
 		}

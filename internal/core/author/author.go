@@ -16,6 +16,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/gather"
 )
 
@@ -87,8 +88,8 @@ func (s Step) Paths() []record.Path {
 
 // StepOf reads the record of a checkpoint and says who made its difference. A record that cannot be
 // read is an error, together with a Step in which all is unknown.
-func StepOf(ctx context.Context, s *checkpoint.Service, st *journal.State, e *journal.Entry) (Step, error) {
-	rec, err := s.ReadRecord(ctx, e)
+func StepOf(ctx context.Context, s *store.Store, st *journal.State, e *journal.Entry) (Step, error) {
+	rec, err := checkpoint.ReadRecord(ctx, s, e)
 	if err != nil {
 		return Step{Base: baseOf(st, e)}, err
 	}

@@ -56,9 +56,9 @@ func TestWho(t *testing.T) {
 	of := func(id name.ID) (step author.Step) {
 		t.Helper()
 		do(func(ctx context.Context, s *checkpoint.Service) error {
-			st, err := s.State(ctx, session)
+			st, err := checkpoint.State(ctx, s.Store, session)
 			if err == nil {
-				step, err = author.StepOf(ctx, s, st, st.Entry(id))
+				step, err = author.StepOf(ctx, s.Store, st, st.Entry(id))
 			}
 			return err
 		})
@@ -89,7 +89,7 @@ func TestWho(t *testing.T) {
 	// While an agent works, what somebody else saves is nobody's.
 	do(func(ctx context.Context, s *checkpoint.Service) error {
 		work := author.Load(s.Repo.GitDir)
-		work.Begin("c1", author.Worker{Session: "claude-1", At: s.Now()}).Busy = true
+		work.Begin("c1", author.Worker{Session: "claude-1", At: s.Store.Now()}).Busy = true
 		if err := os.MkdirAll(filepath.Join(s.Repo.GitDir, "checkpoint", "agents"), 0o700); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 )
 
 // Foreign is a change that others made to a file, and of which something was still there when the worker last saw it.
@@ -117,13 +118,13 @@ func (f Foreign) isIn(now string, text func(content string) ([]byte, bool)) (som
 
 // CatchUp notes what a worker's session has up to a checkpoint that no hook of the worker captured: a person saved it, or
 // somebody else's hook. What cannot be read is not known.
-func (w *Work) CatchUp(ctx context.Context, s *checkpoint.Service, capture CaptureContext, to name.ID) {
+func (w *Work) CatchUp(ctx context.Context, s *store.Store, capture CaptureContext, to name.ID) {
 	by, tools := w.Workers[capture.Worker], w.tools(capture)
 	known := by.Known
 	if by.Known = to; known == to || known == "" && tools {
 		return
 	}
-	st, err := s.State(ctx, capture.Session)
+	st, err := checkpoint.State(ctx, s, capture.Session)
 	if err != nil {
 		return
 	}

@@ -25,12 +25,12 @@ import (
 
 // workBranch returns the branch that is worked on: that of HEAD, or in a rebase the one that is rebased.
 // It is "" for a HEAD that is detached otherwise.
-func (s *Service) workBranch() name.Ref {
-	if s.Repo.Head.Branch != "" {
-		return s.Repo.Head.Branch
+func workBranch(repo *git.Repo) name.Ref {
+	if repo.Head.Branch != "" {
+		return repo.Head.Branch
 	}
 	for _, dir := range []string{"rebase-merge", "rebase-apply"} {
-		data, err := os.ReadFile(filepath.Join(s.Repo.GitDir, dir, "head-name"))
+		data, err := os.ReadFile(filepath.Join(repo.GitDir, dir, "head-name"))
 		if branch := strings.TrimSpace(string(data)); err == nil && strings.HasPrefix(branch, "refs/heads/") {
 			return name.Ref(branch)
 		}
@@ -39,12 +39,12 @@ func (s *Service) workBranch() name.Ref {
 }
 
 // usedOn returns the session in which this worktree last made a checkpoint on a branch, or "".
-func (s *Service) usedOn(ctx context.Context, branch name.Ref) name.Session {
+func usedOn(ctx context.Context, s *store.Store, branch name.Ref) name.Session {
 	var used map[name.Ref]name.Session
-	if known, err := s.Recall(branchesFile, &used); err != nil || !known || used[branch] == "" {
+	if known, err := Recall(s.Repo, branchesFile, &used); err != nil || !known || used[branch] == "" {
 		return ""
 	}
-	if st, err := s.Store.State(ctx, used[branch]); err != nil || st.NewestEntry() == nil {
+	if st, err := s.State(ctx, used[branch]); err != nil || st.NewestEntry() == nil {
 		return ""
 	}
 	return used[branch]
@@ -52,30 +52,30 @@ func (s *Service) usedOn(ctx context.Context, branch name.Ref) name.Session {
 
 // Follow notes that this worktree works in a session on the branch that is checked out: it follows a branch that is made
 // while it works. One that stays on every branch is not noted.
-func (s *Service) Follow(ctx context.Context, session name.Session) error {
-	used, branch := map[name.Ref]name.Session{}, s.workBranch()
-	if _, err := s.Recall(branchesFile, &used); err != nil || branch == "" || used[branch] == session || s.stays(ctx, session) {
+func Follow(ctx context.Context, s *store.Store, session name.Session) error {
+	used, branch := map[name.Ref]name.Session{}, workBranch(s.Repo)
+	if _, err := Recall(s.Repo, branchesFile, &used); err != nil || branch == "" || used[branch] == session || stays(ctx, s, session) {
 		return err
 	}
 	used[branch] = session
-	return s.Remember(branchesFile, used)
+	return Remember(s, branchesFile, used)
 }
 
 // branchSession returns the session of the branch, or "" if there is none: the one in which this worktree last made
 // a checkpoint on it, else its default session. If there are several, such as those of clones, it is the one that this
 // worktree used last, else one that was begun in this clone, else the first by name.
-func (s *Service) branchSession(ctx context.Context) (name.Session, error) {
-	branch := s.workBranch()
+func (s *Sessions) branchSession(ctx context.Context) (name.Session, error) {
+	branch := workBranch(s.Repo)
 	if branch == "" {
 		return "", nil
 	}
-	if used := s.usedOn(ctx, branch); used != "" {
+	if used := usedOn(ctx, s.Store, branch); used != "" {
 		return used, nil
 	}
 	base := name.SessionFromBranch(branch.Short())
-	st, err := s.lastUsed(ctx, func(session name.Session) bool { return hasNumber(session, base) }, func(st *journal.State) bool { return st.Branch == string(branch) })
+	st, err := lastUsed(ctx, s.Store, func(session name.Session) bool { return hasNumber(session, base) }, func(st *journal.State) bool { return st.Branch == string(branch) })
 	if st == nil && err == nil {
-		st, err = s.lastUsed(ctx, nil, func(st *journal.State) bool {
+		st, err = lastUsed(ctx, s.Store, nil, func(st *journal.State) bool {
 			return isDefault(st) && (st.Branch == string(branch) || !IsClosed(st.Status) && s.Renamed(ctx, st))
 		})
 	}
@@ -88,30 +88,30 @@ func (s *Service) branchSession(ctx context.Context) (name.Session, error) {
 // OwnSession returns the session that a create goes to which names none and has none active: that of the branch, or a
 // new one of its name. A session in which no worktree of this clone has an event is somebody else's, so another one
 // begins beside it, which passed says.
-func (s *Service) OwnSession(ctx context.Context) (session, passed name.Session, err error) {
+func (s *Sessions) OwnSession(ctx context.Context) (session, passed name.Session, err error) {
 	session, err = s.branchSession(ctx)
-	if err != nil || session != "" && s.workedHere(ctx, session) {
+	if err != nil || session != "" && workedHere(ctx, s.Store, session) {
 		return session, "", err
 	}
-	own, err := s.newSession(ctx)
+	own, err := newSession(ctx, s.Store)
 	return own, session, err
 }
 
 // workedHere reports whether a worktree of this clone has an event in a session that can be read.
-func (s *Service) workedHere(ctx context.Context, session name.Session) bool {
-	st, err := s.Store.State(ctx, session)
-	return err != nil || st.Place != "" || slices.ContainsFunc(s.OwnWorktrees(), func(id string) bool { return st.Worked(id) })
+func workedHere(ctx context.Context, s *store.Store, session name.Session) bool {
+	st, err := s.State(ctx, session)
+	return err != nil || st.Place != "" || slices.ContainsFunc(OwnWorktrees(s.Repo), func(id string) bool { return st.Worked(id) })
 }
 
 // newSession returns the free name of a default session of the branch. If a session of the name belongs to another
 // branch, as after two branches whose names are cleaned to the same one, -2, -3 and so on is appended. With a detached
 // HEAD the name has the first digits of its commit.
-func (s *Service) newSession(ctx context.Context) (name.Session, error) {
-	branch := s.workBranch()
+func newSession(ctx context.Context, s *store.Store) (name.Session, error) {
+	branch := workBranch(s.Repo)
 	if branch == "" {
-		return s.newDefault(ctx, name.Session("detached-"+s.Repo.Head.OID.Short()))
+		return newDefault(ctx, s, name.Session("detached-"+s.Repo.Head.OID.Short()))
 	}
-	base, err := s.newDefault(ctx, name.SessionFromBranch(branch.Short()))
+	base, err := newDefault(ctx, s, name.SessionFromBranch(branch.Short()))
 	if err != nil {
 		return base, err
 	}
@@ -122,9 +122,9 @@ func (s *Service) newSession(ctx context.Context) (name.Session, error) {
 		}
 		// A free name is taken, unless it differs from an existing session only in case: file
 		// systems that ignore case would mix their refs.
-		_, err := s.Store.State(ctx, session)
+		_, err := s.State(ctx, session)
 		if errors.Is(err, store.ErrNoSession) {
-			err = s.Store.CheckTwin(ctx, session)
+			err = s.CheckTwin(ctx, session)
 			if _, twin := errors.AsType[*store.TwinError](err); twin {
 				continue // another branch's session, whose name differs in case only
 			}
@@ -159,18 +159,18 @@ func isDefault(st *journal.State) bool {
 // lastUsed returns the session that fits and that this worktree used last, else one that was begun
 // in a worktree of this repository, else the first that fits. It is nil if none fits. A session
 // that called selects and that cannot be read is taken, and the command reports the damage; where called is nil, it is left out.
-func (s *Service) lastUsed(ctx context.Context, called func(name.Session) bool, fits func(*journal.State) bool) (best *journal.State, err error) {
-	all, err := s.Store.Sessions(ctx)
+func lastUsed(ctx context.Context, s *store.Store, called func(name.Session) bool, fits func(*journal.State) bool) (best *journal.State, err error) {
+	all, err := s.Sessions(ctx)
 	if err != nil {
 		return nil, err
 	}
-	here, own := s.worktreeIDs()
+	here, own := worktreeIDs(s.Repo)
 	bestUsed, bestBegun := time.Time{}, false
 	for _, session := range all {
 		if called != nil && !called(session) {
 			continue
 		}
-		st, err := s.Store.State(ctx, session)
+		st, err := s.State(ctx, session)
 		if err != nil && called != nil && !errors.Is(err, store.ErrNoSession) {
 			return &journal.State{Session: session}, nil
 		}
@@ -186,15 +186,15 @@ func (s *Service) lastUsed(ctx context.Context, called func(name.Session) bool, 
 }
 
 // OwnWorktrees returns the ids of all worktrees of the repository.
-func (s *Service) OwnWorktrees() []string {
-	_, own := s.worktreeIDs()
+func OwnWorktrees(repo *git.Repo) []string {
+	_, own := worktreeIDs(repo)
 	return own
 }
 
 // worktreeIDs returns the id of this worktree, or "" if nothing was made here, and those of all worktrees
 // of the repository.
-func (s *Service) worktreeIDs() (here string, own []string) {
-	dirs, err := OwnDirs(s)
+func worktreeIDs(repo *git.Repo) (here string, own []string) {
+	dirs, err := OwnDirs(repo)
 	if err != nil {
 		return "", nil
 	}
@@ -204,7 +204,7 @@ func (s *Service) worktreeIDs() (here string, own []string) {
 			continue
 		}
 		own = append(own, id)
-		if dir.Path == filepath.Join(s.Repo.GitDir, "checkpoint") {
+		if dir.Path == filepath.Join(repo.GitDir, "checkpoint") {
 			here = id
 		}
 	}
@@ -215,34 +215,34 @@ func (s *Service) worktreeIDs() (here string, own []string) {
 // or it is the session of this branch, or of a conversation that is at work here. Earlier versions put steps of several branches into one
 // session. Such a session goes on, too, if its current step was made on this branch, or, if this
 // branch has no session, if any of its steps was.
-func (s *Service) isHere(ctx context.Context, active name.Session) bool {
-	branch := s.workBranch()
-	if branch == "" || s.stays(ctx, active) {
+func (s *Sessions) isHere(ctx context.Context, active name.Session) bool {
+	branch := workBranch(s.Repo)
+	if branch == "" || stays(ctx, s.Store, active) {
 		return true
 	}
 	st, err := s.Store.State(ctx, active)
 	ofAgent := err == nil && st.Workflow == workflow.AgentName
-	if err != nil || st.Branch == string(branch) || ofAgent && s.isLive(active) {
+	if err != nil || st.Branch == string(branch) || ofAgent && isLive(s.Store, active) {
 		return true
 	}
-	e, used := st.CurrentEntry(), s.usedOn(ctx, branch)
+	e, used := st.CurrentEntry(), usedOn(ctx, s.Store, branch)
 	if e == nil || used != "" {
 		return used == active
 	}
-	if !ofAgent && s.madeOn(ctx, branch, e) {
+	if !ofAgent && madeOn(ctx, s.Store, branch, e) {
 		return true
 	}
 	if session, err := s.branchSession(ctx); err != nil || session != "" {
 		return session == active
 	}
-	return s.Renamed(ctx, st) || !ofAgent && s.madeOn(ctx, branch, st.Checkpoints()...)
+	return s.Renamed(ctx, st) || !ofAgent && madeOn(ctx, s.Store, branch, st.Checkpoints()...)
 }
 
 // isLive reports whether a conversation with an agent is at work here in a session, on whatever branch it
 // has switched to. Hooks remember that.
-func (s *Service) isLive(session name.Session) bool {
+func isLive(s *store.Store, session name.Session) bool {
 	const liveFor = time.Hour // how long after its last event a conversation counts as live that has not ended
-	dir := s.memory("agents")
+	dir := memory(s.Repo, "agents")
 	files, _ := os.ReadDir(dir) //nolint:errcheck // no agent was here
 	for _, file := range files {
 		var c struct {
@@ -261,11 +261,11 @@ func (s *Service) isLive(session name.Session) bool {
 // stays reports whether a session stays active on every branch: somebody started it by name or
 // switched to it, or it has a workflow or a branch of its own. One that cannot be read, or that has
 // no branch, stays, too.
-func (s *Service) stays(ctx context.Context, active name.Session) bool {
-	if IsFixed(s, active) {
+func stays(ctx context.Context, s *store.Store, active name.Session) bool {
+	if IsFixed(s.Repo, active) {
 		return true
 	}
-	st, err := s.Store.State(ctx, active)
+	st, err := s.State(ctx, active)
 	if err != nil || st.Branch == "" || OwnsBranch(st) {
 		return true
 	}
@@ -275,10 +275,10 @@ func (s *Service) stays(ctx context.Context, active name.Session) bool {
 
 // Staying says that a session stays here on a branch that is not its own or has another one: "stays; main has its own". It is
 // "" for any other session.
-func (s *Service) Staying(ctx context.Context, st *journal.State) string {
+func (s *Sessions) Staying(ctx context.Context, st *journal.State) string {
 	active, err := s.Store.ActiveSession()
-	branch := s.workBranch()
-	if err != nil || active != st.Session || branch == "" || !s.stays(ctx, active) {
+	branch := workBranch(s.Repo)
+	if err != nil || active != st.Session || branch == "" || !stays(ctx, s.Store, active) {
 		return ""
 	}
 	switch own, err := s.branchSession(ctx); {
@@ -291,12 +291,12 @@ func (s *Service) Staying(ctx context.Context, st *journal.State) string {
 }
 
 // madeOn reports whether one of these checkpoints was made on a branch. The newest, which are last, are read first.
-func (s *Service) madeOn(ctx context.Context, branch name.Ref, made ...*journal.Entry) bool {
+func madeOn(ctx context.Context, s *store.Store, branch name.Ref, made ...*journal.Entry) bool {
 	for _, e := range slices.Backward(made) {
 		if e.Dead || e.Safety {
 			continue
 		}
-		if rec, err := s.ReadRecord(ctx, e); err == nil && name.Ref(rec.Git.Branch) == branch {
+		if rec, err := ReadRecord(ctx, s, e); err == nil && name.Ref(rec.Git.Branch) == branch {
 			return true
 		}
 	}
@@ -305,8 +305,8 @@ func (s *Service) madeOn(ctx context.Context, branch name.Ref, made ...*journal.
 
 // Renamed reports whether the branch of a session has the name now of the branch that is worked on: reflogs say so, or that
 // this one was made from it, and it is gone. Where there are none, or they have expired, a new branch begins a session of its own.
-func (s *Service) Renamed(ctx context.Context, st *journal.State) bool {
-	branch := s.workBranch()
+func (s *Sessions) Renamed(ctx context.Context, st *journal.State) bool {
+	branch := workBranch(s.Repo)
 	if st.CurrentEntry() == nil || st.Branch == "" || branch == "" || st.Branch == string(branch) {
 		return false
 	}
@@ -325,22 +325,22 @@ func (s *Service) Renamed(ctx context.Context, st *journal.State) bool {
 }
 
 // HeadContains reports whether HEAD is at a commit or descends from it. No commit, "", is in every history.
-func (s *Service) HeadContains(ctx context.Context, commit name.OID) bool {
-	if commit == "" || commit == s.Repo.Head.OID {
+func HeadContains(ctx context.Context, repo *git.Repo, commit name.OID) bool {
+	if commit == "" || commit == repo.Head.OID {
 		return true
 	}
-	_, err := s.Repo.Output(ctx, "merge-base", "--is-ancestor", string(commit), "HEAD")
+	_, err := repo.Output(ctx, "merge-base", "--is-ancestor", string(commit), "HEAD")
 	return err == nil
 }
 
 // HereSession returns the session that the next checkpoint goes to, without a request: NamedSession, or
 // that of the branch. It is "" if there is none, or if that is somebody else's.
-func (s *Service) HereSession(ctx context.Context) (name.Session, error) {
+func (s *Sessions) HereSession(ctx context.Context) (name.Session, error) {
 	session, err := s.NamedSession(ctx, "")
 	if err != nil || session != "" {
 		return session, err
 	}
-	if session, err = s.branchSession(ctx); err != nil || session == "" || !s.workedHere(ctx, session) {
+	if session, err = s.branchSession(ctx); err != nil || session == "" || !workedHere(ctx, s.Store, session) {
 		return "", err
 	}
 	return session, nil
@@ -348,21 +348,21 @@ func (s *Service) HereSession(ctx context.Context) (name.Session, error) {
 
 // IsOfBranch reports whether a session belongs to the branch that is worked on, or its current checkpoint was made there by
 // this worktree.
-func (s *Service) IsOfBranch(ctx context.Context, st *journal.State) bool {
-	branch := s.workBranch()
-	here, _ := s.worktreeIDs()
+func IsOfBranch(ctx context.Context, s *store.Store, st *journal.State) bool {
+	branch := workBranch(s.Repo)
+	here, _ := worktreeIDs(s.Repo)
 	e := st.CurrentEntry()
-	return st.Branch == string(branch) || e != nil && st.Workflow != workflow.AgentName && !st.LastBy(here).IsZero() && s.madeOn(ctx, branch, e)
+	return st.Branch == string(branch) || e != nil && st.Workflow != workflow.AgentName && !st.LastBy(here).IsZero() && madeOn(ctx, s, branch, e)
 }
 
 // lastHere returns a session of the branch whatever its name: the one that this worktree used last, else the only one that
 // is open. It is nil if there is none.
-func (s *Service) lastHere(ctx context.Context, states []*journal.State) (found *journal.State) {
-	here, _ := s.worktreeIDs()
+func lastHere(ctx context.Context, s *store.Store, states []*journal.State) (found *journal.State) {
+	here, _ := worktreeIDs(s.Repo)
 	var open []*journal.State
 	for _, st := range states {
 		switch used := st.LastBy(here); {
-		case st.CurrentEntry() == nil || !s.IsOfBranch(ctx, st):
+		case st.CurrentEntry() == nil || !IsOfBranch(ctx, s, st):
 		case !used.IsZero():
 			if found == nil || used.After(found.LastBy(here)) {
 				found = st
@@ -379,8 +379,8 @@ func (s *Service) lastHere(ctx context.Context, states []*journal.State) (found 
 
 // noSteps returns the error for a branch without a session. It names the active session, else the newest one with steps, and
 // the way there.
-func (s *Service) noSteps(ctx context.Context, states []*journal.State) error {
-	active, _ := s.Store.ActiveSession() //nolint:errcheck // then it is not preferred
+func noSteps(ctx context.Context, s *store.Store, states []*journal.State) error {
+	active, _ := s.ActiveSession() //nolint:errcheck // then it is not preferred
 	there := slices.MaxFunc(states, func(a, b *journal.State) int {
 		rank := func(st *journal.State) int {
 			switch {
@@ -396,26 +396,26 @@ func (s *Service) noSteps(ctx context.Context, states []*journal.State) error {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.UpdatedAt.Compare(b.UpdatedAt))
 	})
 	if there.CurrentEntry() == nil { // nor does any other session have one
-		return Failure(KindNotFound, "`git checkpoint save -m MESSAGE` makes one", "no steps on %s", PlaceName(s.workBranch()))
+		return Failure(KindNotFound, "`git checkpoint save -m MESSAGE` makes one", "no steps on %s", PlaceName(workBranch(s.Repo)))
 	}
 	way, said := "git checkpoint list --session "+string(there.Session), ""
-	if command := s.SwitchTo(ctx, name.Ref(there.Branch)); command != "" && there.Branch != string(s.workBranch()) {
+	if command := SwitchTo(ctx, s.Repo, name.Ref(there.Branch)); command != "" && there.Branch != string(workBranch(s.Repo)) {
 		way, said = command, "`"+way+"` shows them"
 	}
-	return Failure(KindNotFound, said, "no steps on %s; %s: %s", PlaceName(s.workBranch()), strings.TrimSuffix(strings.TrimSuffix(s.Steps(ctx, there.Session), "s"), " step"), way)
+	return Failure(KindNotFound, said, "no steps on %s; %s: %s", PlaceName(workBranch(s.Repo)), strings.TrimSuffix(strings.TrimSuffix(Steps(ctx, s, there.Session), "s"), " step"), way)
 }
 
 // WarnOfBranch prints err as a warning if it means that there is a session, but not on this branch.
-func (s *Service) WarnOfBranch(ctx context.Context, err error) {
-	if sessions, failed := s.Store.Sessions(ctx); failed == nil && len(sessions) > 0 {
+func WarnOfBranch(ctx context.Context, s *store.Store, err error) {
+	if sessions, failed := s.Sessions(ctx); failed == nil && len(sessions) > 0 {
 		s.Warn(MessageOf(err))
 	}
 }
 
 // nameThere adds to the error for a branch without a session how to name what was typed in another
 // one, the newest first.
-func (s *Service) nameThere(ctx context.Context, ref string, err error) error {
-	states, failed := s.States(ctx, "")
+func nameThere(ctx context.Context, s *store.Store, ref string, err error) error {
+	states, failed := States(ctx, s, "")
 	if KindOf(err) != KindNotFound || failed != nil {
 		return err
 	}
@@ -430,8 +430,8 @@ func (s *Service) nameThere(ctx context.Context, ref string, err error) error {
 }
 
 // Steps says how many steps a session has, as in "main has 4 steps". It is "" for one that cannot be read.
-func (s *Service) Steps(ctx context.Context, session name.Session) string {
-	st, err := s.Store.State(ctx, session)
+func Steps(ctx context.Context, s *store.Store, session name.Session) string {
+	st, err := s.State(ctx, session)
 	if err != nil {
 		return ""
 	}

@@ -11,6 +11,7 @@ import (
 
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/store"
 )
 
@@ -19,20 +20,20 @@ const cloneDigits, formerCloneDigits = 9, 4
 
 // newDefault returns the name of a default session that is begun here: base, with the digits of the clone
 // where another clone may have begun one of that name, too.
-func (s *Service) newDefault(ctx context.Context, base name.Session) (name.Session, error) {
-	clone, err := s.isClone(ctx)
+func newDefault(ctx context.Context, s *store.Store, base name.Session) (name.Session, error) {
+	clone, err := isClone(ctx, s.Repo)
 	if err != nil || !clone {
 		return base, err
 	}
-	number, err := s.Store.CloneNumber()
+	number, err := s.CloneNumber()
 	return base + "-" + name.Session(number), err
 }
 
 // isClone reports whether the repository has a remote, and got something from there. A repository
 // that has only pushed is where the content of the remote began: every clone of it adds digits, so
 // none has a session of the same name.
-func (s *Service) isClone(ctx context.Context) (bool, error) {
-	config := s.Repo.Config
+func isClone(ctx context.Context, repo *git.Repo) (bool, error) {
+	config := repo.Config
 	remotes := config.Remotes("url")
 	for _, remote := range remotes {
 		// A repository made by git clone --bare has no refspec that fetches branches, so nothing shows
@@ -44,12 +45,12 @@ func (s *Service) isClone(ctx context.Context) (bool, error) {
 	if len(remotes) == 0 {
 		return false, nil
 	}
-	seen, err := s.Repo.Refs.List(ctx, "refs/remotes/")
+	seen, err := repo.Refs.List(ctx, "refs/remotes/")
 	for _, r := range seen {
 		if strings.HasSuffix(string(r.Ref), "/HEAD") {
 			continue
 		}
-		log, err := s.Repo.Output(ctx, "log", "--walk-reflogs", "--format=%gs", string(r.Ref), "--")
+		log, err := repo.Output(ctx, "log", "--walk-reflogs", "--format=%gs", string(r.Ref), "--")
 		first := strings.TrimSpace(log[strings.LastIndex(strings.TrimSpace(log), "\n")+1:])
 		if err != nil || first != "update by push" {
 			return true, nil //nolint:nilerr // without a log nothing tells
@@ -74,15 +75,15 @@ func IsOfClone(session, base name.Session) bool {
 
 // SessionCalled returns the session that a person calls so: by its name, or a default one of a clone by its
 // branch alone, main for main-482117395. It is "" if there is none, and KindUsage if several fit.
-func (s *Service) SessionCalled(ctx context.Context, text string) (name.Session, error) {
+func SessionCalled(ctx context.Context, s *store.Store, text string) (name.Session, error) {
 	called, err := name.ParseSession(text)
 	if err != nil {
 		return "", nil //nolint:nilerr // no session has such a name
 	}
-	if _, missing := s.Store.State(ctx, called); !errors.Is(missing, store.ErrNoSession) {
+	if _, missing := s.State(ctx, called); !errors.Is(missing, store.ErrNoSession) {
 		return called, nil
 	}
-	sessions, err := s.Store.Sessions(ctx)
+	sessions, err := s.Sessions(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -91,14 +92,14 @@ func (s *Service) SessionCalled(ctx context.Context, text string) (name.Session,
 		if !IsOfClone(session, called) {
 			continue
 		}
-		if st, err := s.Store.State(ctx, session); err == nil && isDefault(st) && name.SessionFromBranch(name.Ref(st.Started.Branch).Short()) == called {
+		if st, err := s.State(ctx, session); err == nil && isDefault(st) && name.SessionFromBranch(name.Ref(st.Started.Branch).Short()) == called {
 			found = append(found, session)
 		}
 	}
 	if len(found) > 1 {
 		e := Failure(KindUsage, "", "%q is ambiguous: %d clones have a session of it", called, len(found))
 		for _, session := range found {
-			e.Hints = append(e.Hints, s.Steps(ctx, session))
+			e.Hints = append(e.Hints, Steps(ctx, s, session))
 		}
 		return "", e
 	}
@@ -110,17 +111,17 @@ func (s *Service) SessionCalled(ctx context.Context, text string) (name.Session,
 
 // SayBeside warns of a session that came from elsewhere, if this repository has a default session
 // of the same branch: both go on beside each other.
-func (s *Service) SayBeside(ctx context.Context, came name.Session) {
-	st, err := s.Store.State(ctx, came)
+func SayBeside(ctx context.Context, s *store.Store, came name.Session) {
+	st, err := s.State(ctx, came)
 	if err != nil || !isDefault(st) {
 		return
 	}
-	own, err := s.lastUsed(ctx, nil, func(other *journal.State) bool {
+	own, err := lastUsed(ctx, s, nil, func(other *journal.State) bool {
 		return other.Session != came && isDefault(other) && other.Branch == st.Branch
 	})
 	if err != nil || own == nil {
 		return
 	}
 	s.Warn(fmt.Sprintf("%s: another session of %s, beside %s; `git checkpoint session switch %s` goes on there",
-		s.Steps(ctx, came), name.Ref(st.Branch).Short(), own.Session, came))
+		Steps(ctx, s, came), name.Ref(st.Branch).Short(), own.Session, came))
 }

@@ -145,7 +145,7 @@ func (s *schedule) step() {
 		what, err = "archive", s.archive(c)
 	case k < 23 && s.random.IntN(4) == 0:
 		what, err = "session delete", s.bury(c, func(ctx context.Context, v *checkpoint.Service) error {
-			plan, err := retain.WholeSession(ctx, v, string(demo))
+			plan, err := retain.WholeSession(ctx, v.Sessions, string(demo))
 			if err == nil {
 				_, err = plan.Apply(ctx, v)
 			}
@@ -243,7 +243,7 @@ func (s *schedule) archive(c *clone) error {
 		if _, err := session.Close(ctx, v, string(demo), "complete"); err != nil {
 			return err
 		}
-		_, err := session.Archive(ctx, v, string(demo))
+		_, err := session.Archive(ctx, v.Sessions, string(demo))
 		return err
 	})
 }
@@ -398,7 +398,7 @@ func (s *schedule) checkSound() {
 			continue
 		}
 		c.must(func(ctx context.Context, v *checkpoint.Service) error {
-			return repair.Validate(ctx, v, repair.ValidateRequest{All: true}, func(l repair.Validated) error {
+			return repair.Validate(ctx, v.Sessions, repair.ValidateRequest{All: true}, func(l repair.Validated) error {
 				for _, f := range l.Findings {
 					if l.Checkpoint == "" {
 						s.t.Errorf("%s: %s", filepath.Base(c.dir), f.Message)

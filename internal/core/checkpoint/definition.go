@@ -11,6 +11,7 @@ import (
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/store"
 )
 
@@ -27,7 +28,7 @@ var errNoWorkflow = errors.New("it is neither built in nor in .checkpoint/workfl
 // Definition returns the workflow with a name: a built-in one, or one from a file of this
 // repository. For "" it returns the one that checkpoint.workflow names, or else the default. An
 // unknown name is an error of KindUsage.
-func (s *Service) Definition(wanted string) (*workflow.Definition, error) {
+func (s *Rules) Definition(wanted string) (*workflow.Definition, error) {
 	if wanted == "" {
 		wanted, _ = s.Settings.Get("checkpoint.workflow")
 	}
@@ -47,7 +48,7 @@ func (s *Service) Definition(wanted string) (*workflow.Definition, error) {
 		return nil, unknown
 	}
 	file := filepath.Join(s.Repo.WorkTree, ".checkpoint", "workflows", wanted+".json")
-	if err := s.staysInside(file); err != nil {
+	if err := staysInside(s.Repo, file); err != nil {
 		return nil, &Error{Kind: KindFailed, Err: err}
 	}
 	data, err := ReadWorkflowFile(file)
@@ -92,9 +93,9 @@ func parseOwn(data []byte, wanted string) (*workflow.Definition, error) {
 
 // OwnWorkflows returns the names of the definitions in .checkpoint/workflows of the worktree, valid
 // or not.
-func (s *Service) OwnWorkflows() ([]string, error) {
-	dir := filepath.Join(s.Repo.WorkTree, ".checkpoint", "workflows")
-	if err := s.staysInside(dir); err != nil {
+func OwnWorkflows(repo *git.Repo) ([]string, error) {
+	dir := filepath.Join(repo.WorkTree, ".checkpoint", "workflows")
+	if err := staysInside(repo, dir); err != nil {
 		return nil, err
 	}
 	files, err := os.ReadDir(dir)
@@ -112,7 +113,7 @@ func (s *Service) OwnWorkflows() ([]string, error) {
 
 // DefinitionOf returns the workflow of a session by its name. A session that does not exist yet
 // gets the configured one.
-func (s *Service) DefinitionOf(ctx context.Context, session name.Session) (*workflow.Definition, error) {
+func (s *Rules) DefinitionOf(ctx context.Context, session name.Session) (*workflow.Definition, error) {
 	st, err := s.Store.State(ctx, session)
 	if errors.Is(err, store.ErrNoSession) {
 		return s.Definition("")
@@ -125,13 +126,13 @@ func (s *Service) DefinitionOf(ctx context.Context, session name.Session) (*work
 
 // DefinitionFor returns the workflow that a session was started with. If its file is not in the
 // worktree, the definition comes from the newest checkpoint whose files contain a valid one.
-func (s *Service) DefinitionFor(ctx context.Context, st *journal.State) (*workflow.Definition, error) {
+func (s *Rules) DefinitionFor(ctx context.Context, st *journal.State) (*workflow.Definition, error) {
 	if st.Workflow == "" {
 		return workflow.Default(), nil
 	}
 	d, err := s.Definition(st.Workflow)
 	if errors.Is(err, errNoWorkflow) {
-		if lent := lent(ctx, s, st); lent != nil {
+		if lent := lent(ctx, s.Repo, st); lent != nil {
 			return lent, nil
 		}
 	}
@@ -140,7 +141,7 @@ func (s *Service) DefinitionFor(ctx context.Context, st *journal.State) (*workfl
 
 // lent returns the definition from the newest checkpoint whose files contain a valid one, or nil.
 // Discarded checkpoints count too; pruned ones have no objects to read.
-func lent(ctx context.Context, s *Service, st *journal.State) *workflow.Definition {
+func lent(ctx context.Context, repo *git.Repo, st *journal.State) *workflow.Definition {
 	if name.Slug(st.Workflow) != st.Workflow {
 		return nil
 	}
@@ -153,7 +154,7 @@ func lent(ctx context.Context, s *Service, st *journal.State) *workflow.Definiti
 			break
 		}
 		e := st.At(i)
-		found, err := s.Repo.Objects.Batch().Typed(ctx, string(e.Event().Commit)+":"+WorkflowFile(st.Workflow), "blob")
+		found, err := repo.Objects.Batch().Typed(ctx, string(e.Event().Commit)+":"+WorkflowFile(st.Workflow), "blob")
 		if err != nil {
 			continue
 		}
@@ -172,18 +173,18 @@ const mostLenders = 100
 // never fails because of the definition: it warns and falls back to the one in the newest
 // checkpoint, then to the default. A rollback has to work without the definition, and a broken
 // definition may be the very thing that the user wants to roll back.
-func (s *Service) ReadableDefinition(ctx context.Context, st *journal.State) (*workflow.Definition, error) {
+func (s *Rules) ReadableDefinition(ctx context.Context, st *journal.State) (*workflow.Definition, error) {
 	d, err := s.DefinitionFor(ctx, st)
 	if err == nil {
 		return d, nil
 	}
 	if !errors.Is(err, errNoWorkflow) {
-		if lent := lent(ctx, s, st); lent != nil {
-			s.Warn(err.Error() + "; the rules in the newest checkpoint are used instead")
+		if lent := lent(ctx, s.Repo, st); lent != nil {
+			s.Store.Warn(err.Error() + "; the rules in the newest checkpoint are used instead")
 			return lent, nil
 		}
 	}
-	s.Warn(err.Error() + "; its rules are left out")
+	s.Store.Warn(err.Error() + "; its rules are left out")
 	return workflow.Default(), ctx.Err()
 }
 

@@ -11,6 +11,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/storage/store"
 )
 
 // Names says which checkpoints a number or a label may mean. An id always works, even for a
@@ -29,11 +30,11 @@ const (
 // Reach is Resolve for commands that show a checkpoint. With NamesOfAny, when exactly one discarded
 // checkpoint has the name and no live one does, it returns that one and warns. It also warns where a
 // person may mean another session.
-func (s *Service) Reach(ctx context.Context, session, ref string) (*Found, error) {
+func (s *Sessions) Reach(ctx context.Context, session, ref string) (*Found, error) {
 	found, err := s.Resolve(ctx, session, ref)
-	if s.options.Names == NamesOfAny {
-		if both := s.bothMeant(ctx, session, ref, found); both != nil {
-			s.Warn(both.Message + ": " + both.Hints[1])
+	if s.names == NamesOfAny {
+		if both := s.Rules.bothMeant(ctx, session, ref, found); both != nil {
+			s.Store.Warn(both.Message + ": " + both.Hints[1])
 		}
 	}
 	return s.orDiscarded(ctx, found, err)
@@ -41,30 +42,30 @@ func (s *Service) Reach(ctx context.Context, session, ref string) (*Found, error
 
 // ResolveOne is Resolve for commands that change something: where a person may mean another session, it is an error,
 // also for a script.
-func (s *Service) ResolveOne(ctx context.Context, session, ref string) (*Found, error) {
+func (s *Sessions) ResolveOne(ctx context.Context, session, ref string) (*Found, error) {
 	found, err := s.Resolve(ctx, session, ref)
-	if both := s.bothMeant(ctx, session, ref, found); both != nil {
+	if both := s.Rules.bothMeant(ctx, session, ref, found); both != nil {
 		return nil, both
 	}
 	return found, err
 }
 
 // ReachOne is Reach as ResolveOne is Resolve.
-func (s *Service) ReachOne(ctx context.Context, session, ref string) (*Found, error) {
+func (s *Sessions) ReachOne(ctx context.Context, session, ref string) (*Found, error) {
 	found, err := s.ResolveOne(ctx, session, ref)
 	return s.orDiscarded(ctx, found, err)
 }
 
 // orDiscarded returns the only discarded checkpoint with a name instead of the error that no live one has it, if it may.
-func (s *Service) orDiscarded(ctx context.Context, found *Found, err error) (*Found, error) {
+func (s *Sessions) orDiscarded(ctx context.Context, found *Found, err error) (*Found, error) {
 	only, is := errors.AsType[*discardedError](err)
-	if s.options.Names != NamesOfAny || !is || len(only.entries) != 1 {
+	if s.names != NamesOfAny || !is || len(only.entries) != 1 {
 		return found, err
 	}
 	found = only.in
 	found.Entry = only.entries[0]
-	how, _ := howLost(ctx, s, found.State, found.Entry)
-	s.Warn(fmt.Sprintf("%s was %s, and is meant here", s.Said(ctx, found.State, found.Entry), how))
+	how, _ := howLost(ctx, s.Store, found.State, found.Entry)
+	s.Store.Warn(fmt.Sprintf("%s was %s, and is meant here", Said(ctx, s.Store, found.State, found.Entry), how))
 	return found, nil
 }
 
@@ -112,11 +113,11 @@ func isNumbered(e *journal.Entry, number []string) bool {
 
 // newDiscardedError says how each discarded checkpoint with this name was discarded, and how the
 // user gets it back.
-func newDiscardedError(ctx context.Context, s *Service, in *Found, ref string, discarded []*journal.Entry) error {
+func newDiscardedError(ctx context.Context, s *store.Store, in *Found, ref string, discarded []*journal.Entry) error {
 	e := &Error{Kind: KindNotFound}
 	if len(discarded) == 1 {
 		how, undo := howLost(ctx, s, in.State, discarded[0])
-		e.Message = s.Said(ctx, in.State, discarded[0]) + " was " + how
+		e.Message = Said(ctx, s, in.State, discarded[0]) + " was " + how
 		e.Hints = append(e.Hints, fmt.Sprintf("its id is %s", discarded[0].Checkpoint))
 		if undo != "" {
 			e.Message += " (" + undo + " brings it back as it was)"
@@ -132,7 +133,7 @@ func newDiscardedError(ctx context.Context, s *Service, in *Found, ref string, d
 			break
 		}
 		how, undo := howLost(ctx, s, in.State, c)
-		hint := fmt.Sprintf("%s (%s), %s", c.Checkpoint, s.Said(ctx, in.State, c), how)
+		hint := fmt.Sprintf("%s (%s), %s", c.Checkpoint, Said(ctx, s, in.State, c), how)
 		if undo != "" {
 			hint += fmt.Sprintf(": `git checkpoint %s` brings it back", undo)
 		}
@@ -144,7 +145,7 @@ func newDiscardedError(ctx context.Context, s *Service, in *Found, ref string, d
 // howLost says in words how c was discarded, and which command brings it back in this worktree, such
 // as "undo 2", or "" if none does. The number of undos depends on all sessions, because the undo list
 // of a worktree spans them. Sessions that cannot be read are left out.
-func howLost(ctx context.Context, s *Service, st *journal.State, c *journal.Entry) (how, undo string) {
+func howLost(ctx context.Context, s *store.Store, st *journal.State, c *journal.Entry) (how, undo string) {
 	how = "left behind"
 	if by := st.DiscardedBy(c.Checkpoint); by != nil {
 		verb := "a rollback"
@@ -156,11 +157,11 @@ func howLost(ctx context.Context, s *Service, st *journal.State, c *journal.Entr
 		}
 		how += " by " + verb + " " + render.Ago(by.Time, s.Now())
 	}
-	id, err := s.Store.WorktreeID()
+	id, err := s.WorktreeID()
 	if err != nil {
 		return how, ""
 	}
-	others, err := s.States(ctx, "")
+	others, err := States(ctx, s, "")
 	if err != nil {
 		return how, ""
 	}

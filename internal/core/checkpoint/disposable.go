@@ -9,12 +9,14 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 )
 
 // Forget deletes disposable files by their names. A file that does not exist is not an error.
-func (s *Service) Forget(files ...string) error {
+func Forget(repo *git.Repo, files ...string) error {
 	for _, file := range files {
-		if err := os.Remove(s.memory(file)); err != nil && !os.IsNotExist(err) {
+		if err := os.Remove(memory(repo, file)); err != nil && !os.IsNotExist(err) {
 			return err
 		}
 	}
@@ -58,14 +60,14 @@ const WorktreeIDFile = "worktree-id"
 const ReceiptFile = "agents-added.json"
 
 // OwnDirs returns these directories for all worktrees of the repository, existing or not.
-func OwnDirs(s *Service) ([]OwnDir, error) {
-	dirs := []OwnDir{{filepath.Join(s.Repo.CommonDir, "checkpoint"), "main"}}
-	linked, err := os.ReadDir(filepath.Join(s.Repo.CommonDir, "worktrees"))
+func OwnDirs(repo *git.Repo) ([]OwnDir, error) {
+	dirs := []OwnDir{{filepath.Join(repo.CommonDir, "checkpoint"), "main"}}
+	linked, err := os.ReadDir(filepath.Join(repo.CommonDir, "worktrees"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return dirs, nil
 	}
 	for _, w := range linked {
-		dirs = append(dirs, OwnDir{filepath.Join(s.Repo.CommonDir, "worktrees", w.Name(), "checkpoint"), w.Name()})
+		dirs = append(dirs, OwnDir{filepath.Join(repo.CommonDir, "worktrees", w.Name(), "checkpoint"), w.Name()})
 	}
 	return dirs, err
 }
@@ -90,17 +92,17 @@ func isShared(file string) bool {
 }
 
 // memory returns the path of a disposable file. The directory may not exist yet.
-func (s *Service) memory(file string) string {
+func memory(repo *git.Repo, file string) string {
 	if isShared(file) {
-		return filepath.Join(s.Repo.CommonDir, "checkpoint", file)
+		return filepath.Join(repo.CommonDir, "checkpoint", file)
 	}
-	return filepath.Join(s.Repo.GitDir, "checkpoint", file)
+	return filepath.Join(repo.GitDir, "checkpoint", file)
 }
 
 // Recall decodes a disposable file into into. It reports false, without an error, when the file
 // does not exist or is not valid JSON: a damaged file is treated as a missing one.
-func (s *Service) Recall(file string, into any) (bool, error) {
-	data, err := os.ReadFile(s.memory(file))
+func Recall(repo *git.Repo, file string, into any) (bool, error) {
+	data, err := os.ReadFile(memory(repo, file))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -112,13 +114,13 @@ func (s *Service) Recall(file string, into any) (bool, error) {
 
 // Remember writes a disposable file as JSON. It replaces the file by a rename, so
 // that a concurrent Recall sees the old value or the new one.
-func (s *Service) Remember(file string, what any) error {
+func Remember(s *store.Store, file string, what any) error {
 	data, err := json.Marshal(what)
 	if err != nil {
 		return err
 	}
 	if isShared(file) {
-		return s.Store.WriteShared(file, data)
+		return s.WriteShared(file, data)
 	}
-	return s.Store.WriteFile(file, data)
+	return s.WriteFile(file, data)
 }

@@ -13,7 +13,7 @@ import (
 
 // IsOver reports whether a session is finished: it was closed, or its workflow completed, or all of
 // its checkpoints were pruned. A session whose definition cannot be read counts as not finished.
-func IsOver(ctx context.Context, s *Service, st *journal.State) bool {
+func IsOver(ctx context.Context, s *Rules, st *journal.State) bool {
 	if IsClosed(st.Status) {
 		return true
 	}
@@ -33,7 +33,7 @@ func IsOver(ctx context.Context, s *Service, st *journal.State) bool {
 // StatusOf returns the status of a session for people: the status it was closed with, else what the
 // workflow's definition maps the current checkpoint's status to, else the status that was set for
 // the session, else the checkpoint's own.
-func StatusOf(ctx context.Context, s *Service, st *journal.State) string {
+func StatusOf(ctx context.Context, s *Rules, st *journal.State) string {
 	e := st.NewestEntry()
 	if e == nil && len(st.Tombstones) > 0 { // all were pruned: the journal tells how the last one stood
 		for i, c := range st.Backward() {
@@ -68,20 +68,20 @@ func IsResumed(st *journal.State, id name.ID) bool {
 
 // IsOfType reports whether the session's name, or the type of work in its current state, begins
 // with prefix.
-func IsOfType(ctx context.Context, s *Service, st *journal.State, prefix string) bool {
+func IsOfType(ctx context.Context, s *Rules, st *journal.State, prefix string) bool {
 	return strings.HasPrefix(string(st.Session), prefix) || strings.HasPrefix(FactsOf(ctx, s, st).Type, prefix)
 }
 
 // FactsOf returns what the state of the session's current checkpoint says about the job: type,
 // topic and so on. It returns zero Facts when the record, the definition or the state cannot be
 // read.
-func FactsOf(ctx context.Context, s *Service, st *journal.State) workflow.Facts {
+func FactsOf(ctx context.Context, s *Rules, st *journal.State) workflow.Facts {
 	e := st.NewestEntry()
 	def, err := s.DefinitionFor(ctx, st)
 	if err != nil || e == nil {
 		return workflow.Facts{}
 	}
-	rec, err := s.ReadRecord(ctx, e)
+	rec, err := ReadRecord(ctx, s.Store, e)
 	if err != nil {
 		return workflow.Facts{}
 	}
@@ -91,13 +91,13 @@ func FactsOf(ctx context.Context, s *Service, st *journal.State) workflow.Facts 
 
 // TopicOf returns the topic that the session was started with, else the topic in its current state,
 // else what an agent was asked first, else "".
-func TopicOf(ctx context.Context, s *Service, st *journal.State) string {
+func TopicOf(ctx context.Context, s *Rules, st *journal.State) string {
 	if st.Topic != "" {
 		return st.Topic
 	}
 	def, err := s.DefinitionFor(ctx, st)
 	if err != nil || def.State.Members.Topic == "" {
-		return s.firstPrompt(ctx, st)
+		return firstPrompt(ctx, s.Store, st)
 	}
 	return FactsOf(ctx, s, st).Topic
 }

@@ -8,7 +8,7 @@ import (
 // DefaultRemote returns the remote that is meant where none is named: checkpoint.remote, the
 // upstream of the current branch, or "origin" by convention. It is "" if no remote is configured at
 // all.
-func (s *Service) DefaultRemote() string {
+func (s *Rules) DefaultRemote() string {
 	named, _ := s.Settings.Get("checkpoint.remote")
 	if branch, ok := strings.CutPrefix(string(s.Repo.Head.Branch), "refs/heads/"); named == "" && ok {
 		if named, _ = s.Repo.Config.Get("branch." + branch + ".remote"); named == "." {
@@ -24,7 +24,7 @@ func (s *Service) DefaultRemote() string {
 // MayFetch says how to get the checkpoints of a remote: "origin may have checkpoints: git
 // checkpoint fetch". It is "" if there is a session here, or no remote. If origin is only a default
 // and not configured, it names the first remote that is.
-func (s *Service) MayFetch(ctx context.Context) string {
+func (s *Rules) MayFetch(ctx context.Context) string {
 	sessions, err := s.Store.Sessions(ctx)
 	if err != nil || len(sessions) > 0 {
 		return ""
@@ -46,7 +46,7 @@ func (s *Service) MayFetch(ctx context.Context) string {
 }
 
 // orFetch adds the hint of MayFetch to an error.
-func (s *Service) orFetch(ctx context.Context, err error) error {
+func (s *Rules) orFetch(ctx context.Context, err error) error {
 	if said := s.MayFetch(ctx); said != "" {
 		return WithHints(err, func(hints []string) []string { return append(hints, said) })
 	}
@@ -54,7 +54,7 @@ func (s *Service) orFetch(ctx context.Context, err error) error {
 }
 
 // OrFetch adds the hint of MayFetch to an error that says that nothing is here. Others stay as they are.
-func (s *Service) OrFetch(ctx context.Context, err error) error {
+func (s *Rules) OrFetch(ctx context.Context, err error) error {
 	if err == nil || KindOf(err) != KindNotFound {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 
 // MeantFile adds a hint to the error for a name that no checkpoint has, if a file has it: the command
 // that was meant, in which format gets the file, as typed, with quotes if a shell needs them.
-func (s *Service) MeantFile(ctx context.Context, session, typed, format string, err error) error {
+func (s *Sessions) MeantFile(ctx context.Context, session, typed, format string, err error) error {
 	if !s.IsFile(ctx, session, typed, err) {
 		return err
 	}
@@ -21,7 +21,7 @@ func (s *Service) MeantFile(ctx context.Context, session, typed, format string, 
 
 // IsFile reports whether err says that no checkpoint has a name, but the worktree or the current checkpoint has a
 // file or directory that is called like this, and the session has a current checkpoint.
-func (s *Service) IsFile(ctx context.Context, session, typed string, err error) bool {
+func (s *Sessions) IsFile(ctx context.Context, session, typed string, err error) bool {
 	if KindOf(err) != KindNotFound {
 		return false
 	}

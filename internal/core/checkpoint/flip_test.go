@@ -282,18 +282,18 @@ func (f *flipping) look() string {
 		fmt.Fprintf(&b, "%s %v\n", data, err)
 	}
 	err := f.do(func(ctx context.Context, s *checkpoint.Service) error {
-		lists, err := inspect.List(ctx, s, inspect.ListRequest{All: true})
+		lists, err := inspect.List(ctx, s.Sessions, inspect.ListRequest{All: true})
 		tell(lists, err)
 		for _, id := range f.ids {
-			d, err := inspect.Show(ctx, s, string(demo), string(id))
+			d, err := inspect.Show(ctx, s.Sessions, string(demo), string(id))
 			if d != nil {
 				d.Tag = ""
 			}
 			tell(d, err)
 		}
-		history, err := inspect.History(ctx, s, string(demo), inspect.DetailNone)
+		history, err := inspect.History(ctx, s.Sessions, string(demo), inspect.DetailNone)
 		tell(history, err)
-		manifest, err := session.Show(ctx, s, string(demo))
+		manifest, err := session.Show(ctx, s.Sessions, string(demo))
 		tell(manifest, err)
 		diff, err := inspect.Diff(ctx, s, inspect.DiffRequest{Session: string(demo), A: string(f.ids[2]), B: string(f.ids[25])})
 		tell(diff, err)
@@ -358,7 +358,7 @@ func (f *flipping) read() map[string]string {
 func (f *flipping) validate() string {
 	var found []string
 	err := f.do(func(ctx context.Context, s *checkpoint.Service) error {
-		return repair.Validate(ctx, s, repair.ValidateRequest{All: true, Deep: true}, func(v repair.Validated) error {
+		return repair.Validate(ctx, s.Sessions, repair.ValidateRequest{All: true, Deep: true}, func(v repair.Validated) error {
 			for _, k := range v.Findings {
 				found = append(found, fmt.Sprintf("%s %s", v.Checkpoint, k.Kind))
 			}

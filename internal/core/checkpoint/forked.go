@@ -6,6 +6,7 @@ import (
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/storage/store"
 )
 
 // An attempt is a session that was forked from a checkpoint of another one. Its start event has
@@ -38,12 +39,12 @@ func OriginOf(st *journal.State) (Origin, bool) {
 
 // continued returns the session of the conversation that an agent's session goes on from; nil if there is
 // none. Its numbers go on from those there.
-func (s *Service) continued(ctx context.Context, st *journal.State) *Found {
+func continued(ctx context.Context, s *store.Store, st *journal.State) *Found {
 	from, forked := OriginOf(st)
 	if !forked || from.Name != "" || st.Workflow != workflow.AgentName {
 		return nil
 	}
-	before, err := s.State(ctx, from.Session)
+	before, err := State(ctx, s, from.Session)
 	if err != nil {
 		return nil
 	}

@@ -45,12 +45,12 @@ func MeantParent(typed string) string {
 // "<session>:<checkpoint>" has the same shape, a session with the name before the colon takes
 // precedence; then "<session>:<checkpoint>:<path>" is the file. When typed names no file, ok is
 // false and ref is typed.
-func FileIn(ctx context.Context, s *Service, session, typed string) (ref, path string, ok bool) {
+func FileIn(ctx context.Context, s *Sessions, session, typed string) (ref, path string, ok bool) {
 	ref, path, ok = strings.Cut(typed, ":")
 	if !ok || ref == "refs" || strings.HasPrefix(ref, "refs/") {
 		return typed, "", false
 	}
-	if in, err := s.SessionCalled(ctx, ref); err != nil || in != "" {
+	if in, err := SessionCalled(ctx, s.Store, ref); err != nil || in != "" {
 		inner, path, ok := strings.Cut(path, ":")
 		return ref + ":" + inner, path, ok
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 )
 
 // After a power loss, the ref of the branch may hold no id, or name a commit that is not there.
@@ -12,17 +14,17 @@ const damagedHint = "`git checkpoint doctor` says how to put it back"
 
 // RefuseDamagedHead returns an error if the ref of HEAD's branch is damaged. A checkpoint made now
 // would say that there was no commit yet.
-func RefuseDamagedHead(s *Service) error {
-	if !s.Repo.Head.Damaged {
+func RefuseDamagedHead(repo *git.Repo) error {
+	if !repo.Head.Damaged {
 		return nil
 	}
-	return Failure(KindInvalid, damagedHint, "%s is damaged: it holds no commit id", s.Repo.Head.Branch)
+	return Failure(KindInvalid, damagedHint, "%s is damaged: it holds no commit id", repo.Head.Branch)
 }
 
 // LastCommit returns the newest commit that a checkpoint was made at and that git can read, and the
 // label of that checkpoint. A commit of HEAD's branch is preferred. The id is empty if there is none.
-func LastCommit(ctx context.Context, s *Service) (commit name.OID, label string, err error) {
-	states, err := s.States(ctx, "")
+func LastCommit(ctx context.Context, s *store.Store) (commit name.OID, label string, err error) {
+	states, err := States(ctx, s, "")
 	if err != nil {
 		return "", "", err
 	}
@@ -33,7 +35,7 @@ func LastCommit(ctx context.Context, s *Service) (commit name.OID, label string,
 			if standing.Dead {
 				continue
 			}
-			rec, err := s.ReadRecord(ctx, st.Read(i))
+			rec, err := ReadRecord(ctx, s, st.Read(i))
 			if err != nil || rec.Git.Head == "" {
 				continue
 			}

@@ -7,6 +7,7 @@ import (
 
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
 )
 
@@ -51,8 +52,8 @@ func ReadIntent(data json.RawMessage) (meta Intent, err error) {
 // RefuseHalfRolledBack returns an error when the worktree is in the middle of a rollback whose
 // process is dead: a checkpoint of a mixture of old and new files would be useless. It returns nil
 // while the rollback's process is still alive, because a capture waits for that one to finish.
-func (s *Service) RefuseHalfRolledBack() error {
-	dir := filepath.Join(s.Repo.GitDir, "checkpoint")
+func RefuseHalfRolledBack(repo *git.Repo) error {
+	dir := filepath.Join(repo.GitDir, "checkpoint")
 	if in, err := snapshot.ReadIntent(dir); in == nil && err == nil || snapshot.Moving(dir) {
 		return nil
 	}
@@ -68,11 +69,11 @@ func (s *Service) RefuseHalfRolledBack() error {
 
 // RefuseHalf returns an error for a capture of half a rollback. Unlike RefuseHalfRolledBack it also
 // notices a rollback that somebody has finished or taken back since.
-func RefuseHalf(s *Service, c *snapshot.Capture) error {
+func RefuseHalf(repo *git.Repo, c *snapshot.Capture) error {
 	if !c.Half {
 		return nil
 	}
-	if err := s.RefuseHalfRolledBack(); err != nil {
+	if err := RefuseHalfRolledBack(repo); err != nil {
 		return err
 	}
 	return snapshot.ErrMoved

@@ -15,6 +15,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/lazy"
 )
 
@@ -77,19 +78,19 @@ type Head struct {
 
 // HeadsOf returns the heads of a session that has several, that of the line here first and then the newest.
 // It is nil for a session with one line.
-func (s *Service) HeadsOf(ctx context.Context, st *journal.State) []Head {
+func HeadsOf(ctx context.Context, s *store.Store, st *journal.State) []Head {
 	if len(st.Heads()) < 2 {
 		return nil
 	}
-	return s.heads(ctx, st, st.OnLine(st.Entry(st.Place)))
+	return heads(ctx, s, st, st.OnLine(st.Entry(st.Place)))
 }
 
 // heads is HeadsOf for a line that is marked by place.
-func (s *Service) heads(ctx context.Context, st *journal.State, here []bool) (heads []Head) {
+func heads(ctx context.Context, s *store.Store, st *journal.State, here []bool) (heads []Head) {
 	for _, e := range slices.Backward(st.Heads()) {
 		h := Head{
 			ID: e.Checkpoint, Number: NameTo(st, e), By: e.Event().Writer(), Worktree: e.Event().Worktree, Time: Time{Time: e.Event().Time},
-			Here: here[e.Place], Mention: s.Mentioned(ctx, st, e),
+			Here: here[e.Place], Mention: Mentioned(ctx, s, st, e),
 		}
 		for i, on := range st.OnLine(e) {
 			if c := st.Standing(i); on && c.Live && c.Milestone && (h.Here || !here[i]) {
@@ -106,8 +107,8 @@ func (s *Service) heads(ctx context.Context, st *journal.State, here []bool) (he
 }
 
 // HeadsBeside returns the heads of other lines that have steps which the line of a checkpoint has not.
-func (s *Service) HeadsBeside(ctx context.Context, st *journal.State, e *journal.Entry) []Head {
-	return slices.DeleteFunc(s.heads(ctx, st, st.OnLine(e)), func(h Head) bool { return h.Here || h.Steps == 0 || st.OnLine(st.Entry(h.ID))[e.Place] })
+func HeadsBeside(ctx context.Context, s *store.Store, st *journal.State, e *journal.Entry) []Head {
+	return slices.DeleteFunc(heads(ctx, s, st, st.OnLine(e)), func(h Head) bool { return h.Here || h.Steps == 0 || st.OnLine(st.Entry(h.ID))[e.Place] })
 }
 
 // LinesError says that a session went on in two places, of which one has to be named.
@@ -123,11 +124,11 @@ func (e *LinesError) Unwrap() error { return e.told }
 
 // RefuseLines returns a LinesError where the worktree stands nowhere in a session with several heads. command is what takes
 // the name of one, with %s for it.
-func (s *Service) RefuseLines(ctx context.Context, st *journal.State, command string) error {
+func RefuseLines(ctx context.Context, s *store.Store, st *journal.State, command string) error {
 	if st.Place != "" || len(st.Heads()) < 2 {
 		return nil
 	}
-	e := &LinesError{Failure(KindRefused, "", "%s; name one", s.WentOn(ctx, st)), s.HeadsOf(ctx, st)}
+	e := &LinesError{Failure(KindRefused, "", "%s; name one", WentOn(ctx, s, st)), HeadsOf(ctx, s, st)}
 	for _, h := range e.Heads[:min(len(e.Heads), toldHeads)] {
 		e.told.Hints = append(e.told.Hints, fmt.Sprintf("`git checkpoint "+command+"`: %s", h.Number, h.Description()))
 	}
@@ -166,8 +167,8 @@ func (h Head) Description() string {
 const toldHeads = 3
 
 // WentOn says that a session went on in several places, or "" if it did not.
-func (s *Service) WentOn(ctx context.Context, st *journal.State) string {
-	heads := s.HeadsOf(ctx, st)
+func WentOn(ctx context.Context, s *store.Store, st *journal.State) string {
+	heads := HeadsOf(ctx, s, st)
 	if heads == nil {
 		return ""
 	}
@@ -189,12 +190,12 @@ func (s *Service) WentOn(ctx context.Context, st *journal.State) string {
 
 // RecentHeads returns the heads that a person is told of without asking: those of an open session, and of other
 // lines than the one here those of the last 30 days. It is nil if there is no other line.
-func (s *Service) RecentHeads(ctx context.Context, st *journal.State) []Head {
+func RecentHeads(ctx context.Context, s *store.Store, st *journal.State) []Head {
 	const told = 30 * 24 * time.Hour
 	if IsClosed(st.Status) {
 		return nil
 	}
-	heads := slices.DeleteFunc(s.HeadsOf(ctx, st), func(h Head) bool { return !h.Here && s.Now().Sub(h.Time.Time) > told })
+	heads := slices.DeleteFunc(HeadsOf(ctx, s, st), func(h Head) bool { return !h.Here && s.Now().Sub(h.Time.Time) > told })
 	if len(heads) < 2 {
 		return nil
 	}
@@ -203,7 +204,7 @@ func (s *Service) RecentHeads(ctx context.Context, st *journal.State) []Head {
 
 // StartsAtHead reports whether the files of a checkpoint count from HEAD, and not from the one before. Only the first one that a
 // worktree made in a session may, so seen, by worktree, saves reading the others.
-func (s *Service) StartsAtHead(ctx context.Context, e *journal.Entry, seen map[string]bool) bool {
+func StartsAtHead(ctx context.Context, s *store.Store, e *journal.Entry, seen map[string]bool) bool {
 	id := e.Event().WorktreeID
 	if e.Safety || id == "" || seen[id] {
 		return false
@@ -211,6 +212,6 @@ func (s *Service) StartsAtHead(ctx context.Context, e *journal.Entry, seen map[s
 	if seen[id] = true; e.Event().Previous == "" {
 		return false
 	}
-	rec, err := s.ReadRecord(ctx, e)
+	rec, err := ReadRecord(ctx, s, e)
 	return err == nil && rec.IsOnHead()
 }

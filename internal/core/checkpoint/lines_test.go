@@ -81,7 +81,7 @@ func TestLinesOfWorktrees(t *testing.T) {
 			for _, c := range l.all {
 				c.at = ""
 				c.must(func(ctx context.Context, s *checkpoint.Service) error {
-					return repair.Validate(ctx, s, repair.ValidateRequest{All: true}, func(v repair.Validated) error {
+					return repair.Validate(ctx, s.Sessions, repair.ValidateRequest{All: true}, func(v repair.Validated) error {
 						if !v.OK {
 							t.Errorf("%s: %+v", filepath.Base(c.dir), v.Findings)
 						}
@@ -274,7 +274,7 @@ func (l *lined) names(p *spot, st *journal.State) {
 		}
 		called := checkpoint.NameTo(st, e)
 		p.must(func(ctx context.Context, s *checkpoint.Service) error {
-			found, err := s.Reach(ctx, string(demo), called)
+			found, err := s.Sessions.Reach(ctx, string(demo), called)
 			if err == nil && found.Entry.Checkpoint != e.Checkpoint {
 				l.t.Errorf("%q means %s, not %s", called, found.Entry.Checkpoint, e.Checkpoint)
 			}

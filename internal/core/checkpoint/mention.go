@@ -13,6 +13,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/store"
 )
 
 // Mention is how people see a checkpoint everywhere: what they type for it, and its message.
@@ -26,12 +27,12 @@ type Mention struct {
 
 // Mentioned is MentionOf for a checkpoint of a session, with the name that leads to it there. For
 // one that is pruned or damaged, only the name is known.
-func (s *Service) Mentioned(ctx context.Context, st *journal.State, e *journal.Entry) Mention {
+func Mentioned(ctx context.Context, s *store.Store, st *journal.State, e *journal.Entry) Mention {
 	if e.Dead {
 		return Mention{Name: CalledBy(e), At: e.Event().Time}
 	}
 	m := Mention{At: e.Event().Time}
-	if rec, err := s.ReadRecord(ctx, e); err == nil {
+	if rec, err := ReadRecord(ctx, s, e); err == nil {
 		m = MentionOf(rec)
 	}
 	m.Name = NameTo(st, e)
@@ -39,13 +40,13 @@ func (s *Service) Mentioned(ctx context.Context, st *journal.State, e *journal.E
 }
 
 // Said is how a sentence mentions a checkpoint.
-func (s *Service) Said(ctx context.Context, st *journal.State, e *journal.Entry) string {
-	return s.Mentioned(ctx, st, e).String()
+func Said(ctx context.Context, s *store.Store, st *journal.State, e *journal.Entry) string {
+	return Mentioned(ctx, s, st, e).String()
 }
 
 // LabelledOf returns a checkpoint of the journal for an answer, as it is Mentioned.
-func (s *Service) LabelledOf(ctx context.Context, st *journal.State, e *journal.Entry) Labelled {
-	return Labelled{e.Checkpoint, e.Label, s.Mentioned(ctx, st, e)}
+func LabelledOf(ctx context.Context, s *store.Store, st *journal.State, e *journal.Entry) Labelled {
+	return Labelled{e.Checkpoint, e.Label, Mentioned(ctx, s, st, e)}
 }
 
 // LabelledBy is LabelledOf for a record that was read.

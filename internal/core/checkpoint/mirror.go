@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
 )
 
 // Mirror is one value of checkpoint.mirror: a directory in which every checkpoint is also written
@@ -26,7 +27,7 @@ type Mirror struct {
 // KindUsage.
 func (s *Service) Mirrors() ([]Mirror, error) {
 	values := s.Repo.Config.All("checkpoint.mirror")
-	if v := lookupEnv(s.Env, EnvVariable("checkpoint.mirror")); v != "" {
+	if v := s.Settings.Getenv(EnvVariable("checkpoint.mirror")); v != "" {
 		values = []string{v}
 	}
 	var out []Mirror
@@ -53,7 +54,7 @@ func (s *Service) Mirrors() ([]Mirror, error) {
 func (s *Service) mirrored() []string {
 	mirrors, err := s.Mirrors()
 	if err != nil {
-		s.Warn(err.Error())
+		s.Store.Warn(err.Error())
 	}
 	var out []string
 	for _, m := range mirrors {
@@ -88,8 +89,8 @@ func resolved(p string) string {
 }
 
 // Tip returns the newest commit of a session's journal, or "" when there is none.
-func (s *Service) Tip(ctx context.Context, session name.Session) (name.OID, error) {
-	found, err := s.Repo.Refs.ResolveAll(ctx, name.JournalRef(session))
+func Tip(ctx context.Context, repo *git.Repo, session name.Session) (name.OID, error) {
+	found, err := repo.Refs.ResolveAll(ctx, name.JournalRef(session))
 	if err != nil {
 		return "", fmt.Errorf("read journal of %q: %w", session, err)
 	}

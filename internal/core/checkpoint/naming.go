@@ -14,6 +14,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/lazy"
 )
 
@@ -40,51 +41,51 @@ var (
 // type" in docs/format.md; resolveIn has the order of the rules. Numbers and labels mean live
 // checkpoints only; Reach also accepts discarded ones. Errors have KindNotFound, or KindUsage when
 // the name is ambiguous.
-func (s *Service) Resolve(ctx context.Context, session, ref string) (*Found, error) {
+func (s *Sessions) Resolve(ctx context.Context, session, ref string) (*Found, error) {
 	in, rest, inSession := strings.Cut(ref, ":")
 	if inSession = inSession && !strings.HasPrefix(ref, "refs/"); inSession {
 		session, ref = in, rest
 	}
 	ref = cmp.Or(ref, "@")
 	if strings.HasPrefix(ref, name.CheckpointRoot) || strings.HasPrefix(ref, "refs/tags/") {
-		return s.resolveRef(ctx, ref)
+		return resolveRef(ctx, s.Store, ref)
 	}
 	chosen, err := s.ChooseSession(ctx, session)
 	if err != nil {
-		if got, failed := findAnywhere(ctx, s, ref); KindOf(err) == KindNotFound && (got != nil || failed != nil) {
+		if got, failed := findAnywhere(ctx, s.Store, ref); KindOf(err) == KindNotFound && (got != nil || failed != nil) {
 			return got, failed
 		}
-		return nil, s.nameThere(ctx, ref, err)
+		return nil, nameThere(ctx, s.Store, ref, err)
 	}
-	state, err := s.State(ctx, chosen)
+	state, err := State(ctx, s.Store, chosen)
 	if err != nil && inSession {
 		err = fileHint(err, in, rest)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.resolveIn(ctx, &Found{Session: chosen, State: state}, session, ref)
+	return s.Rules.resolveIn(ctx, &Found{Session: chosen, State: state}, session, ref)
 }
 
 // resolveIn applies the rules for names one after the other; the first rule that finds a checkpoint
 // decides. Exact names come before prefixes, and this session comes before other sessions. The
 // session argument is what the user typed, "" for nothing: another system's ids are searched in
 // other sessions only if the user did not choose one.
-func (s *Service) resolveIn(ctx context.Context, found *Found, session, ref string) (*Found, error) {
+func (s *Rules) resolveIn(ctx context.Context, found *Found, session, ref string) (*Found, error) {
 	state := found.State
 	entries, err := byName(state, ref)
 	if err != nil {
 		return nil, err
 	}
 	if len(entries) > 0 {
-		return s.singleMatch(ctx, found, ref, entries)
+		return singleMatch(ctx, s.Store, found, ref, entries)
 	}
-	if got, err := findAnywhere(ctx, s, ref); got != nil || err != nil {
+	if got, err := findAnywhere(ctx, s.Store, ref); got != nil || err != nil {
 		return got, err
 	}
 	for _, rule := range []func(*journal.State, string) []*journal.Entry{byPrefix, byCommit} {
 		if entries := rule(state, ref); len(entries) > 0 {
-			return s.singleMatch(ctx, found, ref, entries)
+			return singleMatch(ctx, s.Store, found, ref, entries)
 		}
 	}
 	if got, err := s.byOthersID(ctx, found, session, ref); got != nil || err != nil {
@@ -92,18 +93,18 @@ func (s *Service) resolveIn(ctx context.Context, found *Found, session, ref stri
 	}
 	if discarded := byDiscarded(state, ref); len(discarded) > 0 {
 		if here := preferHere(state, discarded); len(here) == 1 && state.CurrentLine()[here[0].Place] {
-			return s.singleMatch(ctx, found, ref, here) // somebody else left it behind; its files are here
+			return singleMatch(ctx, s.Store, found, ref, here) // somebody else left it behind; its files are here
 		}
-		return nil, newDiscardedError(ctx, s, found, ref, discarded)
+		return nil, newDiscardedError(ctx, s.Store, found, ref, discarded)
 	}
 	entries = bySafetyPrefix(state, ref)
 	if e := byStepWord(state, ref); e != nil {
 		entries = append(entries, e)
 	}
 	if len(entries) > 0 {
-		return s.singleMatch(ctx, found, ref, entries)
+		return singleMatch(ctx, s.Store, found, ref, entries)
 	}
-	if before := s.continued(ctx, state); before != nil && numberPattern().MatchString(ref) {
+	if before := continued(ctx, s.Store, state); before != nil && numberPattern().MatchString(ref) {
 		return s.resolveIn(ctx, before, session, ref)
 	}
 	return nil, UnknownCheckpointError(found.Session, state, ref)
@@ -111,7 +112,7 @@ func (s *Service) resolveIn(ctx context.Context, found *Found, session, ref stri
 
 // singleMatch completes f with the single match. More than one is an error of KindUsage that lists the
 // first ten.
-func (s *Service) singleMatch(ctx context.Context, f *Found, ref string, entries []*journal.Entry) (*Found, error) {
+func singleMatch(ctx context.Context, s *store.Store, f *Found, ref string, entries []*journal.Entry) (*Found, error) {
 	if len(entries) == 1 {
 		f.Entry = entries[0]
 		return f, nil
@@ -122,7 +123,7 @@ func (s *Service) singleMatch(ctx context.Context, f *Found, ref string, entries
 			e.Hints = append(e.Hints, "…")
 			break
 		}
-		e.Hints = append(e.Hints, fmt.Sprintf("%s %s, %s", c.Checkpoint, s.Mentioned(ctx, f.State, c), c.Event().Writer()))
+		e.Hints = append(e.Hints, fmt.Sprintf("%s %s, %s", c.Checkpoint, Mentioned(ctx, s, f.State, c), c.Event().Writer()))
 	}
 	return nil, e
 }
@@ -273,12 +274,12 @@ func matching(st *journal.State, rules ...func(*journal.Entry) bool) []*journal.
 
 // findAnywhere finds names that do not depend on a session: a shortened ref, a whole id, or the whole object id of a
 // checkpoint's commit. It returns nil when ref is none of them.
-func findAnywhere(ctx context.Context, s *Service, ref string) (*Found, error) {
+func findAnywhere(ctx context.Context, s *store.Store, ref string) (*Found, error) {
 	switch {
 	case strings.HasPrefix(ref, "checkpoints/"):
-		return s.resolveRef(ctx, "refs/"+ref)
+		return resolveRef(ctx, s, "refs/"+ref)
 	case strings.HasPrefix(ref, "checkpoint/"):
-		return s.resolveRef(ctx, "refs/tags/"+ref)
+		return resolveRef(ctx, s, "refs/tags/"+ref)
 	}
 	rule := byID
 	if _, err := name.ParseID(ref); err != nil {
@@ -301,8 +302,8 @@ func findAnywhere(ctx context.Context, s *Service, ref string) (*Found, error) {
 
 // inSessions calls wanted for each session and returns what it found. Sessions that cannot be read
 // are skipped.
-func inSessions(ctx context.Context, s *Service, wanted func(*journal.State) *journal.Entry) ([]*Found, error) {
-	states, err := s.States(ctx, "") // one damaged session must not hide the others
+func inSessions(ctx context.Context, s *store.Store, wanted func(*journal.State) *journal.Entry) ([]*Found, error) {
+	states, err := States(ctx, s, "") // one damaged session must not hide the others
 	var found []*Found
 	for _, st := range states {
 		if e := wanted(st); e != nil {
@@ -315,7 +316,7 @@ func inSessions(ctx context.Context, s *Service, wanted func(*journal.State) *jo
 // resolveRef finds the checkpoint that a full ref points to: a ref of a checkpoint, or a tag. A
 // checkpoint ref is looked up by its id, which also works when the ref itself is missing. A tag is
 // resolved to its commit first.
-func (s *Service) resolveRef(ctx context.Context, ref string) (*Found, error) {
+func resolveRef(ctx context.Context, s *store.Store, ref string) (*Found, error) {
 	notFound := Failure(KindNotFound, "`git for-each-ref refs/checkpoints` lists the refs", "no such checkpoint: %q", name.Clip(ref, name.Said))
 	session, leaf, ok := name.SplitCheckpointRef(name.Ref(ref))
 	if !ok {
@@ -326,7 +327,7 @@ func (s *Service) resolveRef(ctx context.Context, ref string) (*Found, error) {
 		}
 		session = name.Session(in)
 	}
-	st, err := s.State(ctx, session)
+	st, err := State(ctx, s, session)
 	if err != nil {
 		return nil, err
 	}

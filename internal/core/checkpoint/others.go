@@ -9,6 +9,7 @@ import (
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/storage/store"
 )
 
 // OtherSession is a session other than the one that an answer is about.
@@ -24,8 +25,8 @@ const OthersNamed = 3
 
 // Others returns the sessions that have steps and are not closed, except the session beside, the
 // newest first. One that cannot be read is left out.
-func (s *Service) Others(ctx context.Context, beside name.Session) (others []OtherSession) {
-	states, err := s.States(ctx, "")
+func (s *Rules) Others(ctx context.Context, beside name.Session) (others []OtherSession) {
+	states, err := States(ctx, s.Store, "")
 	if err != nil {
 		return nil // what the answer is about could be read
 	}
@@ -56,7 +57,7 @@ func countSteps(st *journal.State) (steps int) {
 
 // firstPrompt returns what an agent was asked first, which is the title of its session: the first line of the
 // message of its first turn. It is "" for other sessions.
-func (s *Service) firstPrompt(ctx context.Context, st *journal.State) string {
+func firstPrompt(ctx context.Context, s *store.Store, st *journal.State) string {
 	if st.Workflow != workflow.AgentName {
 		return ""
 	}
@@ -64,7 +65,7 @@ func (s *Service) firstPrompt(ctx context.Context, st *journal.State) string {
 		if !e.Milestone || e.Dead || e.Safety {
 			continue
 		}
-		rec, err := s.ReadRecord(ctx, e)
+		rec, err := ReadRecord(ctx, s, e)
 		if err != nil {
 			return ""
 		}
@@ -77,8 +78,8 @@ func (s *Service) firstPrompt(ctx context.Context, st *journal.State) string {
 // agentSession returns the session that an agent calls by an id of its own, as a conversation is
 // called. If there are several, such as those of worktrees, it is the newest. It is "" if there is
 // none.
-func (s *Service) agentSession(ctx context.Context, id string) (session name.Session) {
-	states, err := s.States(ctx, "")
+func agentSession(ctx context.Context, s *store.Store, id string) (session name.Session) {
+	states, err := States(ctx, s, "")
 	if err != nil || id == "" {
 		return ""
 	}
@@ -88,7 +89,7 @@ func (s *Service) agentSession(ctx context.Context, id string) (session name.Ses
 		if st.Workflow != workflow.AgentName || e == nil || !st.UpdatedAt.After(newest) {
 			continue
 		}
-		rec, err := s.ReadRecord(ctx, e)
+		rec, err := ReadRecord(ctx, s, e)
 		if err != nil {
 			continue
 		}

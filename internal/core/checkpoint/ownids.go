@@ -10,6 +10,7 @@ import (
 
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/lazy"
 )
 
@@ -68,8 +69,8 @@ func byWrittenID(st *journal.State, ref string) *journal.Entry {
 
 // byOthersID finds what byOwnID finds in other sessions, and then what byWrittenID finds here or there:
 // an id that another system gave comes before one that an export made.
-func (s *Service) byOthersID(ctx context.Context, found *Found, session, ref string) (*Found, error) {
-	got, err := ownElsewhere(ctx, s, session, ref, byOwnID)
+func (s *Rules) byOthersID(ctx context.Context, found *Found, session, ref string) (*Found, error) {
+	got, err := ownElsewhere(ctx, s.Store, session, ref, byOwnID)
 	if got != nil || err != nil {
 		return got, err
 	}
@@ -80,9 +81,9 @@ func (s *Service) byOthersID(ctx context.Context, found *Found, session, ref str
 		return byWrittenID(st, ref)
 	}
 	if e := rule(found.State, ref); e != nil {
-		return s.singleMatch(ctx, found, ref, []*journal.Entry{e})
+		return singleMatch(ctx, s.Store, found, ref, []*journal.Entry{e})
 	}
-	return ownElsewhere(ctx, s, session, ref, rule)
+	return ownElsewhere(ctx, s.Store, session, ref, rule)
 }
 
 // documentTime matches the end of an id that an export makes for the one document of a session.
@@ -90,7 +91,7 @@ var documentTime = lazy.Pattern(`_\d{8}_\d{6}$`)
 
 // isDocument reports whether ref names the document of a session, which an export makes of the current
 // checkpoint: by the session's name, or by an id that ends in the time of the first checkpoint.
-func (s *Service) isDocument(ctx context.Context, st *journal.State, ref string) bool {
+func (s *Rules) isDocument(ctx context.Context, st *journal.State, ref string) bool {
 	def, err := s.DefinitionFor(ctx, st)
 	if err != nil || !def.NamesDocument(ref) {
 		return false
@@ -101,7 +102,7 @@ func (s *Service) isDocument(ctx context.Context, st *journal.State, ref string)
 
 // ownElsewhere finds such an id by a rule in other sessions, if the user did not choose one. An id that
 // equals the checkpoint's own label does not count, because many sessions have the same labels.
-func ownElsewhere(ctx context.Context, s *Service, session, ref string, rule func(*journal.State, string) *journal.Entry) (*Found, error) {
+func ownElsewhere(ctx context.Context, s *store.Store, session, ref string, rule func(*journal.State, string) *journal.Entry) (*Found, error) {
 	if session != "" {
 		return nil, nil // the user chose a session; do not look in others
 	}

@@ -17,8 +17,8 @@ import (
 // ReadRecord returns the record of a checkpoint. It compares the record with the journal event and
 // with the checkpoint commit C, so that a swapped or edited part is detected. With such an error it
 // still returns what it read. The message is the newest one, if it was corrected.
-func (s *Service) ReadRecord(ctx context.Context, e *journal.Entry) (*record.Record, error) {
-	got, err := s.ReadStored(ctx, e)
+func ReadRecord(ctx context.Context, s *store.Store, e *journal.Entry) (*record.Record, error) {
+	got, err := ReadStored(ctx, s, e)
 	return DescribedBy(e, got.Record), err
 }
 
@@ -34,8 +34,8 @@ func DescribedBy(e *journal.Entry, r *record.Record) *record.Record {
 }
 
 // ReadStored is ReadRecord for callers that also need how the record is stored.
-func (s *Service) ReadStored(ctx context.Context, e *journal.Entry) (store.Stored, error) {
-	got, err := s.Store.Stored(ctx, e.Event().Commit)
+func ReadStored(ctx context.Context, s *store.Store, e *journal.Entry) (store.Stored, error) {
+	got, err := s.Stored(ctx, e.Event().Commit)
 	if err != nil {
 		return got, err
 	}
@@ -57,7 +57,7 @@ func (s *Service) ReadStored(ctx context.Context, e *journal.Entry) (store.Store
 // CorruptError returns the error for a checkpoint that cannot be read, with ways out as hints: the
 // last checkpoint before it that is valid, and a rebuild. A workflow's own message for "corrupt" comes
 // first. No hint says to delete it: something of it may still be readable.
-func (s *Service) CorruptError(ctx context.Context, st *journal.State, e *journal.Entry, err error) error {
+func (s *Rules) CorruptError(ctx context.Context, st *journal.State, e *journal.Entry, err error) error {
 	if ctx.Err() != nil { // the time was up; that says nothing about the checkpoint
 		return err
 	}
@@ -66,11 +66,11 @@ func (s *Service) CorruptError(ctx context.Context, st *journal.State, e *journa
 		known.Hints = []string{newerReads}
 		return known
 	}
-	last := lastValid(ctx, s, st, e)
+	last := lastValid(ctx, s.Store, st, e)
 	if last != nil {
-		known.Hints = append(known.Hints, fmt.Sprintf("`git checkpoint rollback %s` goes back to %s, the last valid one", TypedName(st, last), s.Said(ctx, st, last)))
+		known.Hints = append(known.Hints, fmt.Sprintf("`git checkpoint rollback %s` goes back to %s, the last valid one", TypedName(st, last), Said(ctx, s.Store, st, last)))
 	}
-	if to := s.RewrittenTo(ctx, st.Session, e); to != "" {
+	if to := RewrittenTo(ctx, s.Repo, st.Session, e); to != "" {
 		known.Err = fmt.Errorf("history was rewritten: %s is gone, and its ref is at %s now", e.Event().Commit.Short(), to.Short())
 		known.Hints = append(known.Hints, RewrittenHint(s.Repo, st.Session, e.Checkpoint))
 		return known
@@ -79,7 +79,7 @@ func (s *Service) CorruptError(ctx context.Context, st *journal.State, e *journa
 		known.Hints = append(known.Hints, "a tool rewrote the history of this repository ("+trace+"): `git checkpoint rebuild --all` adopts what it made of the checkpoints, or says what to type")
 	}
 	brings := "brings back its files, topic and metrics, but not its state; an undamaged copy in a clone or remote still has that"
-	if _, unread := s.ReadRecord(ctx, e); unread == nil {
+	if _, unread := ReadRecord(ctx, s.Store, e); unread == nil {
 		brings = "takes what is missing from the worktree if it is there; an undamaged copy in a clone or remote still has it"
 	}
 	known.Hints = append(known.Hints, "`git checkpoint rebuild "+string(e.Checkpoint)+"` "+brings)
@@ -95,13 +95,13 @@ func (s *Service) CorruptError(ctx context.Context, st *journal.State, e *journa
 
 // lastValid returns the newest live checkpoint before e whose record can be read. It gives up and
 // returns nil after mostLenders damaged ones.
-func lastValid(ctx context.Context, s *Service, st *journal.State, e *journal.Entry) *journal.Entry {
+func lastValid(ctx context.Context, s *store.Store, st *journal.State, e *journal.Entry) *journal.Entry {
 	looked := 0
 	for i, c := range st.Backward() {
 		if !c.Live || i >= e.Place {
 			continue
 		}
-		if _, err := s.ReadRecord(ctx, st.At(i)); err == nil {
+		if _, err := ReadRecord(ctx, s, st.At(i)); err == nil {
 			return st.At(i)
 		}
 		if looked++; looked == mostLenders {
@@ -134,12 +134,12 @@ func isLater(err error) bool { return isA[*record.FormatError](err) }
 // VerifyObjects returns an error if an object that the commit reaches is missing or cannot be
 // opened. Objects that HEAD's commit also reaches are not looked at: they are the user's history,
 // and checking all of it would take long.
-func VerifyObjects(ctx context.Context, s *Service, commit name.OID) error {
+func VerifyObjects(ctx context.Context, repo *git.Repo, commit name.OID) error {
 	args := []string{"rev-list", "--objects", "--no-object-names", string(commit)}
-	if s.Repo.Head.OID != "" {
-		args = append(args, "^"+string(s.Repo.Head.OID))
+	if repo.Head.OID != "" {
+		args = append(args, "^"+string(repo.Head.OID))
 	}
-	listed, err := s.Repo.Run(ctx, git.Cmd{Args: append(args, "--")})
+	listed, err := repo.Run(ctx, git.Cmd{Args: append(args, "--")})
 	// A positive exit code means that git found damage. Its first line names the object.
 	if failed, is := errors.AsType[*git.Error](err); is && failed.Code >= 0 {
 		first, _, _ := strings.Cut(strings.TrimSpace(failed.Stderr), "\n")
@@ -149,7 +149,7 @@ func VerifyObjects(ctx context.Context, s *Service, commit name.OID) error {
 		return err
 	}
 	objects := strings.Fields(string(listed.Stdout))
-	return s.Repo.Objects.Batch().Info(ctx, objects, func(i int, _ git.Object, err error) error {
+	return repo.Objects.Batch().Info(ctx, objects, func(i int, _ git.Object, err error) error {
 		if err != nil {
 			return fmt.Errorf("object %s: %w", name.OID(objects[i]).Short(), err)
 		}
@@ -160,8 +160,8 @@ func VerifyObjects(ctx context.Context, s *Service, commit name.OID) error {
 // UnknownSince explains a failed comparison with the tree of a checkpoint. If that tree cannot be
 // read, it returns a warning that says so. It returns "" if the tree is whole, because then the
 // comparison failed for another reason.
-func UnknownSince(ctx context.Context, s *Service, label string, tree name.OID) string {
-	if _, err := s.Repo.Trees.Diff(ctx, "", tree); err == nil || ctx.Err() != nil {
+func UnknownSince(ctx context.Context, repo *git.Repo, label string, tree name.OID) string {
+	if _, err := repo.Trees.Diff(ctx, "", tree); err == nil || ctx.Err() != nil {
 		return ""
 	}
 	return fmt.Sprintf("%s: the tree of its files (%s) cannot be read, so it is unknown what changed since; `git checkpoint rebuild %s` says what can be repaired", label, tree, label)

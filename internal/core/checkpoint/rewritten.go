@@ -19,6 +19,7 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/gather"
 )
 
@@ -70,16 +71,16 @@ func RewriteTrace(repo *git.Repo) string {
 // RewrittenTo returns the commit that a rewrite of history put in place of a checkpoint's commit:
 // the commit that the journal names is gone, and the ref is at another one that says it is this
 // checkpoint. It returns "" if that is not so.
-func (s *Service) RewrittenTo(ctx context.Context, session name.Session, e *journal.Entry) name.OID {
-	now, err := s.Repo.Refs.Resolve(ctx, name.CheckpointRef(session, e.Checkpoint))
+func RewrittenTo(ctx context.Context, repo *git.Repo, session name.Session, e *journal.Entry) name.OID {
+	now, err := repo.Refs.Resolve(ctx, name.CheckpointRef(session, e.Checkpoint))
 	if err != nil || now == e.Event().Commit {
 		return ""
 	}
-	missing, err := s.Repo.Objects.Batch().Missing(ctx, []name.OID{e.Event().Commit})
+	missing, err := repo.Objects.Batch().Missing(ctx, []name.OID{e.Event().Commit})
 	if err != nil || !missing[e.Event().Commit] {
 		return ""
 	}
-	c, err := s.Repo.Commits.Read(ctx, string(now))
+	c, err := repo.Commits.Read(ctx, string(now))
 	if err != nil {
 		return ""
 	}
@@ -90,14 +91,14 @@ func (s *Service) RewrittenTo(ctx context.Context, session name.Session, e *jour
 }
 
 // CountRewritten counts the checkpoints of a session that were rewritten; see RewrittenTo.
-func (s *Service) CountRewritten(ctx context.Context, st *journal.State) (int, error) {
-	held, _, err := s.Store.HeldOf(ctx, st.Session)
+func CountRewritten(ctx context.Context, s *store.Store, st *journal.State) (int, error) {
+	held, _, err := s.HeldOf(ctx, st.Session)
 	if err != nil {
 		return 0, err
 	}
 	count := gather.Count(st.Checkpoints(), func(e *journal.Entry) bool {
 		to := held[e.Checkpoint]
-		return !e.Dead && to != "" && to != e.Event().Commit && s.RewrittenTo(ctx, st.Session, e) == to
+		return !e.Dead && to != "" && to != e.Event().Commit && RewrittenTo(ctx, s.Repo, st.Session, e) == to
 	})
 	return count, ctx.Err()
 }

@@ -1,9 +1,9 @@
 // Package checkpoint holds the domain code that all verbs share. Each verb (create, rollback,
 // prune, ...) is a package of its own; nothing in this package writes a checkpoint.
 //
-// Start with Service. It stands for one worktree and holds the repository, the store, the settings,
-// the clock and the environment. Open makes one for each command. The other files answer the
-// questions that several verbs ask:
+// Start with Service. It stands for one worktree, and Open makes one for each command. A function takes
+// the smallest part of it that has what it needs: the git.Repo, the Settings, the store.Store, the Rules
+// or the Sessions. The other files answer the questions that several verbs ask:
 //
 //   - naming.go, discarded.go, gitlike.go, ownids.go: which checkpoint did the user type?
 //   - session.go: which session does a command work on?
@@ -61,18 +61,33 @@ type Options struct {
 type Service struct {
 	Repo     *git.Repo
 	Store    *store.Store
+	Settings *Settings
+	Rules    *Rules
+	Sessions *Sessions
 	worktree *snapshot.Worktree // opened by Worktree on first use
 	Env      []string
-	Now      func() time.Time // the current time in UTC, cut to the millisecond: records keep no finer times
-	Warn     func(string)
-	Settings *Settings
 
 	Between func(step string) // see Options.Between
 
-	options Options  // as given to Open, with the defaults
-	reflogs sync.Map // of branches, as Renamed read them
+	options Options // as given to Open, with the defaults
 
 	Verdicts sync.Map // what the secret scanner remembers, by the scanner and its keys; package clearance
+}
+
+// Rules is the part that reads settings, workflows and what is stored, whichever session a command means.
+type Rules struct {
+	Repo     *git.Repo
+	Store    *store.Store
+	Settings *Settings
+}
+
+// Sessions is the part that finds the session and the checkpoint that a command means.
+type Sessions struct {
+	Repo    *git.Repo
+	Store   *store.Store
+	Rules   *Rules
+	names   Names    // see Options.Names
+	reflogs sync.Map // of branches, as Renamed read them
 }
 
 // OpenAt opens another worktree of the same repository, for example the worktree of an attempt. The
@@ -114,9 +129,11 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	}
 	repo.Refs.Reclaim() // before the first read of a ref: a killed writer may have left locks
 	now := func() time.Time { return o.Now().UTC().Truncate(time.Millisecond) }
-	s := &Service{Repo: repo, Env: o.Env, Now: now, Warn: o.Warn, Between: o.Between, options: o}
+	s := &Service{Repo: repo, Env: o.Env, Between: o.Between, options: o}
 	s.Store = store.New(store.Options{Repo: repo, Now: now, Random: o.Random, Warn: o.Warn})
-	s.Settings = s.readSettings(ctx)
+	s.Settings = readSettings(ctx, repo, o.Env, o.Warn)
+	s.Rules = &Rules{Repo: repo, Store: s.Store, Settings: s.Settings}
+	s.Sessions = &Sessions{Repo: repo, Store: s.Store, Rules: s.Rules, names: o.Names}
 	s.Store.Signer = s.signer()
 	// An invalid value must not make a rollback fail after its files have moved.
 	tags, err := s.Settings.Bool("checkpoint.tag", true)
@@ -129,8 +146,8 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 
 // TagsPrivate reports whether checkpoint.tagPrivate lets every milestone have a tag, whatever it holds.
 // An invalid value, which a create refuses, lets nothing through.
-func (s *Service) TagsPrivate() bool {
-	private, err := s.Settings.Bool("checkpoint.tagPrivate", false)
+func (s *Settings) TagsPrivate() bool {
+	private, err := s.Bool("checkpoint.tagPrivate", false)
 	return err == nil && private
 }
 
@@ -152,7 +169,7 @@ func (s *Service) Worktree() (*snapshot.Worktree, error) {
 	if err != nil {
 		return nil, err
 	}
-	worktree.Leave, worktree.LargestCopy = s.mirrored(), largestCopy(s)
+	worktree.Leave, worktree.LargestCopy = s.mirrored(), largestCopy(s.Settings)
 	s.worktree = worktree
 	return worktree, nil
 }
@@ -194,22 +211,19 @@ func (s *Service) Trace(step string) {
 	}
 }
 
-// Getenv returns the value of an environment variable, or "" when it is not set.
-func (s *Service) Getenv(key string) string { return lookupEnv(s.Env, key) }
-
 // WorktreeName returns "main", or the name of the linked worktree as git has it in its worktrees
 // directory.
-func (s *Service) WorktreeName() string {
-	if s.Repo.GitDir == s.Repo.CommonDir {
+func WorktreeName(repo *git.Repo) string {
+	if repo.GitDir == repo.CommonDir {
 		return "main"
 	}
-	return filepath.Base(s.Repo.GitDir)
+	return filepath.Base(repo.GitDir)
 }
 
 // NewEvent returns an event of this worktree with the current time and the user as its author. The
 // caller fills in the members that its kind needs.
-func (s *Service) NewEvent(kind journal.Kind, session name.Session) (journal.Event, error) {
-	id, err := s.Store.WorktreeID()
+func NewEvent(s *store.Store, kind journal.Kind, session name.Session) (journal.Event, error) {
+	id, err := s.WorktreeID()
 	if err != nil {
 		return journal.Event{}, err
 	}
@@ -217,16 +231,16 @@ func (s *Service) NewEvent(kind journal.Kind, session name.Session) (journal.Eve
 	author, _ := s.Repo.Commits.Identity(now)
 	return journal.Event{
 		Kind: kind, Session: session, Time: now, Actor: author.Person(),
-		Worktree: s.WorktreeName(), WorktreeID: id,
+		Worktree: WorktreeName(s.Repo), WorktreeID: id,
 	}, nil
 }
 
 // FreeID draws ids until one is new in a session; st is nil for one that starts. Pruned ids count as
 // used, because the id identifies a checkpoint in all clones, and their tombstones would make the
 // new checkpoint dead.
-func (s *Service) FreeID(st *journal.State, step int, at time.Time) (name.ID, error) {
+func FreeID(s *store.Store, st *journal.State, step int, at time.Time) (name.ID, error) {
 	for range 64 {
-		id := name.NewID(step, at, uint16(s.Store.Random())) // four hex digits are needed
+		id := name.NewID(step, at, uint16(s.Random())) // four hex digits are needed
 		if st == nil || st.Entry(id) == nil && !st.Dead(id) {
 			return id, nil
 		}

@@ -50,7 +50,7 @@ func TestOutOfTime(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(context.DeadlineExceeded)
 	for _, err := range []error{
-		s.CorruptError(ctx, nil, &journal.Entry{}, context.DeadlineExceeded),
+		s.Rules.CorruptError(ctx, nil, &journal.Entry{}, context.DeadlineExceeded),
 		checkpoint.DamagedError(&journal.Entry{}, fmt.Errorf("read tree: %w", context.DeadlineExceeded)),
 	} {
 		if hints := checkpoint.HintsOf(err); len(hints) > 0 || !errors.Is(err, context.DeadlineExceeded) {

@@ -17,11 +17,11 @@ import (
 
 // Append appends an event to a session's journal, after fill has set what its kind needs. It starts
 // the journal if there is none.
-func (s *Service) Append(ctx context.Context, session name.Session, kind journal.Kind, fill func(*journal.Event)) error {
-	e, err := s.NewEvent(kind, session)
+func Append(ctx context.Context, s *store.Store, session name.Session, kind journal.Kind, fill func(*journal.Event)) error {
+	e, err := NewEvent(s, kind, session)
 	if err == nil {
 		fill(&e)
-		_, err = s.Store.Transact(ctx, session, func(context.Context, store.View) (store.Change, error) {
+		_, err = s.Transact(ctx, session, func(context.Context, store.View) (store.Change, error) {
 			return store.Change{Events: []journal.Event{e}}, nil
 		})
 	}
@@ -30,8 +30,8 @@ func (s *Service) Append(ctx context.Context, session name.Session, kind journal
 
 // Transact is Store.Transact for a change that adds or removes checkpoints: it prints the warnings
 // of the result and classifies the error.
-func (s *Service) Transact(ctx context.Context, session name.Session, build func(context.Context, store.View) (store.Change, error)) (store.Result, error) {
-	res, err := s.Store.Transact(ctx, session, build)
+func Transact(ctx context.Context, s *store.Store, session name.Session, build func(context.Context, store.View) (store.Change, error)) (store.Result, error) {
+	res, err := s.Transact(ctx, session, build)
 	for _, w := range res.Warnings {
 		s.Warn(w)
 	}
@@ -49,13 +49,13 @@ const StatusOpen = "in_progress"
 // GIT_CHECKPOINT_SESSION, the worktree's active session if somebody chose it, checkpoint.session in the
 // configuration, or the active session if that goes on on this branch. It returns "" when none of them is set. The session need
 // not exist.
-func (s *Service) NamedSession(ctx context.Context, request string) (name.Session, error) {
+func (s *Sessions) NamedSession(ctx context.Context, request string) (name.Session, error) {
 	if request == "" {
-		request, _ = s.Settings.Get("checkpoint.session")
-		if v := lookupEnv(s.Env, "GIT_CHECKPOINT_SESSION"); v != "" {
+		request, _ = s.Rules.Settings.Get("checkpoint.session")
+		if v := s.Rules.Settings.Getenv("GIT_CHECKPOINT_SESSION"); v != "" {
 			request = v
 		} else if active, err := s.Store.ActiveSession(); err == nil && active != "" {
-			chosen := request != "" && (IsChosen(s, active) || s.stays(ctx, active))
+			chosen := request != "" && (IsChosen(s.Repo, active) || stays(ctx, s.Store, active))
 			if (request == "" || chosen) && s.isHere(ctx, active) {
 				return active, nil
 			}
@@ -64,11 +64,11 @@ func (s *Service) NamedSession(ctx context.Context, request string) (name.Sessio
 	if request == "" {
 		return "", nil
 	}
-	if called, err := s.SessionCalled(ctx, request); err != nil || called != "" {
+	if called, err := SessionCalled(ctx, s.Store, request); err != nil || called != "" {
 		return called, err
 	}
 	session, err := name.ParseSession(request)
-	if own := s.agentSession(ctx, request); own != "" {
+	if own := agentSession(ctx, s.Store, request); own != "" {
 		return own, nil
 	}
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *Service) NamedSession(ctx context.Context, request string) (name.Sessio
 // ChooseSession is NamedSession for commands that only read. When no session is named it returns
 // that of the branch, see branchSession and lastHere. It fails with KindNotFound if there is none: that of
 // another branch is named, and never taken.
-func (s *Service) ChooseSession(ctx context.Context, request string) (name.Session, error) {
+func (s *Sessions) ChooseSession(ctx context.Context, request string) (name.Session, error) {
 	session, err := s.NamedSession(ctx, request)
 	if err != nil || session != "" {
 		return session, err
@@ -88,15 +88,15 @@ func (s *Service) ChooseSession(ctx context.Context, request string) (name.Sessi
 	if session, err = s.branchSession(ctx); err != nil || session != "" {
 		return session, err
 	}
-	states, err := s.States(ctx, "")
+	states, err := States(ctx, s.Store, "")
 	if err != nil {
 		return "", err
 	}
-	if st := s.lastHere(ctx, states); st != nil {
+	if st := lastHere(ctx, s.Store, states); st != nil {
 		return st.Session, nil
 	}
 	if len(states) > 0 {
-		return "", s.noSteps(ctx, states)
+		return "", noSteps(ctx, s.Store, states)
 	}
 	// None of the journals can be read. The first session lets the command report the damage.
 	if sessions, err := s.Store.Sessions(ctx); err == nil && len(sessions) > 0 {
@@ -107,33 +107,33 @@ func (s *Service) ChooseSession(ctx context.Context, request string) (name.Sessi
 
 // State returns the fold of a session's journal. A session that does not exist is an error of
 // KindNotFound, one that only lost its journal an error of KindInvalid.
-func (s *Service) State(ctx context.Context, session name.Session) (*journal.State, error) {
-	st, err := s.Store.State(ctx, session)
+func State(ctx context.Context, s *store.Store, session name.Session) (*journal.State, error) {
+	st, err := s.State(ctx, session)
 	if errors.Is(err, store.ErrNoSession) {
-		return nil, s.UnknownSessionError(ctx, session)
+		return nil, UnknownSessionError(ctx, s, session)
 	}
 	return st, err
 }
 
 // ChosenState returns the fold of the session that ChooseSession chooses.
-func ChosenState(ctx context.Context, s *Service, request string) (*journal.State, error) {
+func ChosenState(ctx context.Context, s *Sessions, request string) (*journal.State, error) {
 	session, err := s.ChooseSession(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	return s.State(ctx, session)
+	return State(ctx, s.Store, session)
 }
 
 // States returns the folds of all sessions. One that cannot be read is left out, with a warning: a
 // format for the session and the error, or "" for none.
-func (s *Service) States(ctx context.Context, warning string) ([]*journal.State, error) {
-	sessions, err := s.Store.Sessions(ctx)
+func States(ctx context.Context, s *store.Store, warning string) ([]*journal.State, error) {
+	sessions, err := s.Sessions(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var states []*journal.State
 	for _, session := range sessions {
-		st, err := s.State(ctx, session)
+		st, err := State(ctx, s, session)
 		if err == nil {
 			states = append(states, st)
 		} else if warning != "" {
@@ -145,9 +145,9 @@ func (s *Service) States(ctx context.Context, warning string) ([]*journal.State,
 
 // UnknownSessionError returns the error for a session that does not exist. Its hints suggest
 // similar names. If only its journal is missing, the error says that instead.
-func (s *Service) UnknownSessionError(ctx context.Context, session name.Session) error {
+func UnknownSessionError(ctx context.Context, s *store.Store, session name.Session) error {
 	e := Failure(KindNotFound, "", "no such session: %q", name.Clip(string(session), name.Said))
-	if sessions, err := s.Store.Sessions(ctx); err == nil {
+	if sessions, err := s.Sessions(ctx); err == nil {
 		if slices.Contains(sessions, session) {
 			return &store.LostError{Session: session}
 		}
@@ -161,8 +161,8 @@ func (s *Service) UnknownSessionError(ctx context.Context, session name.Session)
 
 // NewStart returns the event that starts a session. The branch is a full ref, or "" when there is
 // none.
-func (s *Service) NewStart(session name.Session, workflow, topic, branch string) (journal.Event, error) {
-	e, err := s.NewEvent(journal.KindStart, session)
+func NewStart(s *store.Store, session name.Session, workflow, topic, branch string) (journal.Event, error) {
+	e, err := NewEvent(s, journal.KindStart, session)
 	e.Workflow, e.Topic, e.Branch = workflow, topic, branch
 	return e, err
 }
@@ -224,10 +224,10 @@ func Choose(s *Service, session name.Session) error {
 	if err := s.Store.SetActiveSession(session); err != nil {
 		return err
 	}
-	if err := s.Forget(resumedFile); err != nil {
+	if err := Forget(s.Repo, resumedFile); err != nil {
 		return err
 	}
-	return s.Remember(chosenFile, session)
+	return Remember(s.Store, chosenFile, session)
 }
 
 // ChooseResumed is Choose for a session that the user resumes. A document that belongs to another
@@ -237,23 +237,23 @@ func ChooseResumed(s *Service, session name.Session) error {
 	if err := Choose(s, session); err != nil {
 		return err
 	}
-	return s.Remember(resumedFile, session)
+	return Remember(s.Store, resumedFile, session)
 }
 
 // Unchoose ends that a session stays here: the branch decides again.
-func Unchoose(s *Service) error {
-	if err := s.Forget(chosenFile, resumedFile); err != nil {
+func Unchoose(s *store.Store) error {
+	if err := Forget(s.Repo, chosenFile, resumedFile); err != nil {
 		return err
 	}
-	return s.Store.ClearActiveSession()
+	return s.ClearActiveSession()
 }
 
 // IsFixed reports whether the user started the session or switched to it, so that documents must
 // not lead to another one.
-func IsFixed(s *Service, session name.Session) bool {
+func IsFixed(repo *git.Repo, session name.Session) bool {
 	var resumed name.Session
-	known, err := s.Recall(resumedFile, &resumed)
-	return IsChosen(s, session) && (err != nil || !known || resumed != session)
+	known, err := Recall(repo, resumedFile, &resumed)
+	return IsChosen(repo, session) && (err != nil || !known || resumed != session)
 }
 
 // Adopt makes session the active one of this worktree when no user asked for it. IsChosen is false
@@ -262,13 +262,13 @@ func Adopt(s *Service, session name.Session) error {
 	if err := s.Store.SetActiveSession(session); err != nil {
 		return err
 	}
-	return s.Forget(chosenFile)
+	return Forget(s.Repo, chosenFile)
 }
 
 // IsChosen reports whether a user made session the active one.
-func IsChosen(s *Service, session name.Session) bool {
+func IsChosen(repo *git.Repo, session name.Session) bool {
 	var chosen name.Session
-	known, err := s.Recall(chosenFile, &chosen)
+	known, err := Recall(repo, chosenFile, &chosen)
 	return err == nil && known && chosen == session
 }
 
@@ -277,11 +277,11 @@ func OwnsBranch(st *journal.State) bool { return st.Started != nil && st.Started
 
 // RefuseBranch returns a usage error for the name of a new branch that git refuses, or, with a hint, that
 // exists.
-func RefuseBranch(ctx context.Context, s *Service, branch, hint string) error {
-	if _, err := s.Repo.Output(ctx, "check-ref-format", "--branch", branch); err != nil {
+func RefuseBranch(ctx context.Context, repo *git.Repo, branch, hint string) error {
+	if _, err := repo.Output(ctx, "check-ref-format", "--branch", branch); err != nil {
 		return Usage("", "%q is not a valid branch name", name.Clip(branch, name.Said))
 	}
-	if _, err := s.Repo.Refs.Resolve(ctx, name.Ref("refs/heads/"+branch)); err == nil {
+	if _, err := repo.Refs.Resolve(ctx, name.Ref("refs/heads/"+branch)); err == nil {
 		return Usage(hint, "branch %q already exists", branch)
 	} else if !errors.Is(err, git.ErrMissing) {
 		return err
@@ -295,22 +295,22 @@ func IsClosed(status string) bool {
 }
 
 // Deactivate clears the active session of this worktree if it is this one.
-func (s *Service) Deactivate(session name.Session) error {
-	if active, err := s.Store.ActiveSession(); err == nil && active == session {
-		return s.Store.ClearActiveSession()
+func Deactivate(s *store.Store, session name.Session) error {
+	if active, err := s.ActiveSession(); err == nil && active == session {
+		return s.ClearActiveSession()
 	}
 	return nil
 }
 
 // RequireSession is NamedSession for commands that change a session. There must be a named or
 // active one: the newest session is too vague a guess for a change.
-func (s *Service) RequireSession(ctx context.Context, request string) (name.Session, error) {
+func (s *Sessions) RequireSession(ctx context.Context, request string) (name.Session, error) {
 	session, err := s.NamedSession(ctx, request)
 	if active, failed := s.Store.ActiveSession(); err == nil && session == "" && failed == nil && active != "" {
 		return s.ChooseSession(ctx, request)
 	}
 	if err == nil && session == "" {
-		return "", s.orFetch(ctx, Usage("name the session, or `git checkpoint session switch NAME` first", "no session is active here"))
+		return "", s.Rules.orFetch(ctx, Usage("name the session, or `git checkpoint session switch NAME` first", "no session is active here"))
 	}
 	return session, err
 }

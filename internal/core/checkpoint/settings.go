@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/git/gitconfig"
 	"git-checkpoint/internal/sys/wholefile"
 )
@@ -32,25 +33,25 @@ const (
 
 // readSettings reads the committed file once. If it is invalid the user is warned and the file is
 // ignored, so that a bad commit cannot lock anybody out.
-func (s *Service) readSettings(ctx context.Context) *Settings {
-	file := filepath.Join(s.Repo.WorkTree, ".checkpoint", "config")
-	err := s.staysInside(file)
+func readSettings(ctx context.Context, repo *git.Repo, env []string, warn func(string)) *Settings {
+	file := filepath.Join(repo.WorkTree, ".checkpoint", "config")
+	err := staysInside(repo, file)
 	var committed *gitconfig.Config
 	if err == nil {
-		committed, err = s.Repo.ReadConfigFile(ctx, file)
+		committed, err = repo.ReadConfigFile(ctx, file)
 	}
 	if err != nil {
-		s.Warn(err.Error() + "; it is left out")
+		warn(err.Error() + "; it is left out")
 		committed = gitconfig.ParseConfig(nil)
 	}
-	return &Settings{s.Env, s.Repo.Config, committed}
+	return &Settings{env, repo.Config, committed}
 }
 
 // staysInside returns an error for a file of the worktree that symbolic links take out of it: whoever
 // commits the links may have chosen a file of the user's.
-func (s *Service) staysInside(file string) error {
-	if wholefile.LeadsOut(s.Repo.WorkTree, file) {
-		return fmt.Errorf("read %q: %q is a symbolic link that leads out of the worktree", file, wholefile.LinkBelow(s.Repo.WorkTree, file))
+func staysInside(repo *git.Repo, file string) error {
+	if wholefile.LeadsOut(repo.WorkTree, file) {
+		return fmt.Errorf("read %q: %q is a symbolic link that leads out of the worktree", file, wholefile.LinkBelow(repo.WorkTree, file))
 	}
 	return nil
 }
@@ -76,27 +77,27 @@ func mayCommit(key string) bool {
 
 // Get returns the value of a key and whether it is set. The key is written as in git's
 // documentation: "checkpoint.maxFileSize".
-func (c *Settings) Get(key string) (string, bool) {
-	v, origin := c.find(key)
+func (s *Settings) Get(key string) (string, bool) {
+	v, origin := s.find(key)
 	return v, origin != ""
 }
 
 // Origin returns where the value of a key comes from: environment, config or committed. It is ""
 // for a key that is not set.
-func (c *Settings) Origin(key string) string {
-	_, origin := c.find(key)
+func (s *Settings) Origin(key string) string {
+	_, origin := s.find(key)
 	return origin
 }
 
 // find returns the value of a key and its origin.
-func (c *Settings) find(key string) (value, origin string) {
-	if v := lookupEnv(c.env, EnvVariable(key)); v != "" { // an empty variable counts as not set
+func (s *Settings) find(key string) (value, origin string) {
+	if v := lookupEnv(s.env, EnvVariable(key)); v != "" { // an empty variable counts as not set
 		return v, "environment"
 	}
-	if v, ok := c.Config.Get(key); ok {
+	if v, ok := s.Config.Get(key); ok {
 		return v, "config"
 	}
-	if v, ok := c.Committed.Get(key); ok && mayCommit(key) {
+	if v, ok := s.Committed.Get(key); ok && mayCommit(key) {
 		return v, "committed"
 	}
 	return "", ""
@@ -104,8 +105,8 @@ func (c *Settings) find(key string) (value, origin string) {
 
 // Bool returns the value of a boolean key, or byDefault when it is not set. Another value is an error of
 // KindUsage.
-func (c *Settings) Bool(key string, byDefault bool) (bool, error) {
-	v, ok := c.Get(key)
+func (s *Settings) Bool(key string, byDefault bool) (bool, error) {
+	v, ok := s.Get(key)
 	if !ok {
 		return byDefault, nil
 	}
@@ -118,8 +119,8 @@ func (c *Settings) Bool(key string, byDefault bool) (bool, error) {
 
 // Size returns the value of a key in bytes, or def when it is not set. It accepts git's suffixes k,
 // m and g.
-func (c *Settings) Size(key string, def int64) (int64, error) {
-	v, ok := c.Get(key)
+func (s *Settings) Size(key string, def int64) (int64, error) {
+	v, ok := s.Get(key)
 	if !ok {
 		return def, nil
 	}
@@ -132,6 +133,9 @@ func (c *Settings) Size(key string, def int64) (int64, error) {
 	}
 	return n, nil
 }
+
+// Getenv returns the value of an environment variable, or "" when it is not set.
+func (s *Settings) Getenv(key string) string { return lookupEnv(s.env, key) }
 
 // lookupEnv returns the last value of a variable: in an environment with duplicates the last one is
 // used.

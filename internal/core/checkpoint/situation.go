@@ -11,12 +11,13 @@ import (
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/store"
 )
 
 // Situation describes a checkpoint for its workflow: state, status, age, and which steps were
 // finished or skipped when it was made. The workflow's rules and suggestions are computed from it.
 // Which files changed since then is left to the caller, who may not need it.
-func (s *Service) Situation(st *journal.State, rec *record.Record) workflow.Situation {
+func Situation(s *store.Store, st *journal.State, rec *record.Record) workflow.Situation {
 	in := workflow.Situation{
 		Session: string(st.Session), State: rec.State, Status: rec.Status, Error: rec.Error, Age: s.Now().Sub(rec.CreatedAt),
 		Branch: strings.TrimPrefix(string(rec.Git.Branch), "refs/heads/"),
@@ -35,7 +36,7 @@ func (s *Service) Situation(st *journal.State, rec *record.Record) workflow.Situ
 // Former returns the state of the newest checkpoint before e that had another status, for the
 // variable `former` of a definition. It returns nil if the definition does not use it, or if there is
 // none that can be read.
-func (s *Service) Former(ctx context.Context, def *workflow.Definition, st *journal.State, e *journal.Entry) json.RawMessage {
+func Former(ctx context.Context, s *store.Store, def *workflow.Definition, st *journal.State, e *journal.Entry) json.RawMessage {
 	if e == nil || !def.AsksFormer() {
 		return nil
 	}
@@ -43,7 +44,7 @@ func (s *Service) Former(ctx context.Context, def *workflow.Definition, st *jour
 		if earlier.Event().CheckpointStatus == e.Event().CheckpointStatus {
 			continue
 		}
-		rec, err := s.ReadRecord(ctx, earlier)
+		rec, err := ReadRecord(ctx, s, earlier)
 		if err != nil {
 			return nil
 		}

@@ -20,13 +20,13 @@ type Spending struct {
 }
 
 // UsageOf returns what the record says that its turn used, or nil.
-func (s *Service) UsageOf(rec *record.Record) *Spending {
+func (s *Settings) UsageOf(rec *record.Record) *Spending {
 	by, _ := rec.Agent()
 	return s.Priced(by.Usage)
 }
 
 // Priced adds the price.
-func (s *Service) Priced(u *record.Usage) *Spending {
+func (s *Settings) Priced(u *record.Usage) *Spending {
 	const perPrice = 1e6 // how many tokens a price in the settings is for
 	if u == nil || u.Tokens == (record.Tokens{}) {
 		return nil
@@ -71,8 +71,8 @@ func (u *Spending) PriceWords() string { return strconv.FormatFloat(*u.Price, 'f
 
 // priceOf returns the price of one kind of token in the settings, or the value of otherwise if it
 // is not set.
-func (s *Service) priceOf(model, kind string, otherwise float64) (float64, bool) {
-	text, _ := s.Settings.Get("checkpoint.price." + model + "." + kind)
+func (s *Settings) priceOf(model, kind string, otherwise float64) (float64, bool) {
+	text, _ := s.Get("checkpoint.price." + model + "." + kind)
 	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || !(n >= 0) || math.IsInf(n, 0) {
 		return otherwise, false

@@ -23,7 +23,7 @@ func TestViewOlderThanJournal(t *testing.T) {
 	count := func(want int) {
 		t.Helper()
 		c.must(func(ctx context.Context, s *checkpoint.Service) error {
-			p, err := repair.OpenProof(ctx, s, demo, view)
+			p, err := repair.OpenProof(ctx, s.Store, demo, view)
 			if err != nil {
 				return err
 			}

@@ -199,14 +199,14 @@ func (c *clone) fetch(remote string) error {
 
 func (c *clone) pin(id name.ID) error {
 	return c.do(func(ctx context.Context, s *checkpoint.Service) error {
-		_, err := retain.Mark(ctx, s, journal.KindPin, string(demo), []string{string(id)})
+		_, err := retain.Mark(ctx, s.Sessions, journal.KindPin, string(demo), []string{string(id)})
 		return err
 	})
 }
 
 func (c *clone) unpin(id name.ID) error {
 	return c.do(func(ctx context.Context, s *checkpoint.Service) error {
-		_, err := retain.Mark(ctx, s, journal.KindUnpin, string(demo), []string{string(id)})
+		_, err := retain.Mark(ctx, s.Sessions, journal.KindUnpin, string(demo), []string{string(id)})
 		return err
 	})
 }

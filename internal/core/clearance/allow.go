@@ -13,6 +13,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/gather"
 )
 
@@ -53,7 +54,7 @@ func Allow(ctx context.Context, s *checkpoint.Service, req AllowRequest) (*Allow
 		return nil, checkpoint.Usage("--reason 'a key of the test server'", "--reason must say in one line why it may leave this machine")
 	}
 	if req.Scope == AllRepositories {
-		if err := makeUserKey(s); err != nil {
+		if err := makeUserKey(s.Settings); err != nil {
 			return nil, err
 		}
 	}
@@ -104,8 +105,8 @@ func Allow(ctx context.Context, s *checkpoint.Service, req AllowRequest) (*Allow
 
 // userKey returns the path of the key with which a secret has the same fingerprint in all
 // repositories of this user, or "" if there is no directory for it.
-func userKey(s *checkpoint.Service) string {
-	dir := UserDir(s)
+func userKey(settings *checkpoint.Settings) string {
+	dir := UserDir(settings)
 	if dir == "" {
 		return ""
 	}
@@ -113,11 +114,11 @@ func userKey(s *checkpoint.Service) string {
 }
 
 // UserDir returns the directory of the user's key, or "" if there is none.
-func UserDir(s *checkpoint.Service) string {
+func UserDir(settings *checkpoint.Settings) string {
 	// Where git looks for its own configuration.
-	dir := s.Getenv("XDG_CONFIG_HOME")
+	dir := settings.Getenv("XDG_CONFIG_HOME")
 	if dir == "" {
-		if dir = s.Getenv("HOME"); dir == "" {
+		if dir = settings.Getenv("HOME"); dir == "" {
 			return ""
 		}
 		dir = filepath.Join(dir, ".config")
@@ -126,8 +127,8 @@ func UserDir(s *checkpoint.Service) string {
 }
 
 // makeUserKey creates the user's key unless it exists.
-func makeUserKey(s *checkpoint.Service) error {
-	path := userKey(s)
+func makeUserKey(settings *checkpoint.Settings) error {
+	path := userKey(settings)
 	if path == "" {
 		return checkpoint.Usage("set HOME, or leave out --user", "--user writes to your own configuration, and there is no directory for it")
 	}
@@ -164,10 +165,10 @@ func findingsOf(ctx context.Context, s *checkpoint.Service, scanner *Scanner, ta
 	})
 	// The file on disk may have a secret that no checkpoint holds yet.
 	if report, err := checkFile(ctx, scanner, target, nil); err == nil {
-		found = append(found, guarded(ctx, s, report, nil).Secrets...)
+		found = append(found, guarded(ctx, s.Store, report, nil).Secrets...)
 	}
 	if len(found) == 0 { // a name is taken as it is before it is taken as a pattern
-		if found, err = findingsBelow(ctx, s, scanner, path, all.Secrets); err != nil {
+		if found, err = findingsBelow(ctx, s.Store, scanner, path, all.Secrets); err != nil {
 			return nil, err
 		}
 	}
@@ -179,7 +180,7 @@ func findingsOf(ctx context.Context, s *checkpoint.Service, scanner *Scanner, ta
 
 // findingsBelow returns the findings in a directory, or in the files that match a pattern. As in a
 // pathspec of git, "*" matches a slash, too. path is relative to the top.
-func findingsBelow(ctx context.Context, s *checkpoint.Service, scanner *Scanner, path string, all []Secret) (found []Secret, err error) {
+func findingsBelow(ctx context.Context, s *store.Store, scanner *Scanner, path string, all []Secret) (found []Secret, err error) {
 	flat := strings.NewReplacer("/", "\x00").Replace // Match knows no pattern for a slash
 	for _, one := range all {
 		in := path == "." || strings.HasPrefix(string(one.Path), path+"/")
@@ -205,9 +206,9 @@ func findingsBelow(ctx context.Context, s *checkpoint.Service, scanner *Scanner,
 // suggestions returns hints with the reasons that the committed configuration gives for
 // paths with a finding. It allows nothing by itself, as anybody who can change the branch
 // could then allow a leak.
-func suggestions(s *checkpoint.Service, stopped []Found) []string {
+func suggestions(settings *checkpoint.Settings, stopped []Found) []string {
 	var hints []string
-	for _, entry := range s.Settings.Committed.All(keyAllow) {
+	for _, entry := range settings.Committed.All(keyAllow) {
 		path, reason, _ := strings.Cut(entry, " ")
 		if reason = strings.TrimSpace(reason); reason == "" || !slices.ContainsFunc(stopped, func(f Found) bool { return f.Path == path }) {
 			continue

@@ -97,14 +97,14 @@ const RuleExpunged = "expunged"
 // fingerprints is created on first use, in the common git directory. Close has to be called to keep
 // the verdicts.
 func OpenScanner(ctx context.Context, s *checkpoint.Service) (*Scanner, error) {
-	command, err := scannerOf(ctx, s)
+	command, err := scannerOf(ctx, s.Rules)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(userKey(s)); errors.Is(err, fs.ErrPermission) {
-		s.Warn(s.Getenv("HOME") + " is a home directory that this account cannot read: what is allowed there is not allowed here")
+	if _, err := os.Stat(userKey(s.Settings)); errors.Is(err, fs.ErrPermission) {
+		s.Store.Warn(s.Settings.Getenv("HOME") + " is a home directory that this account cannot read: what is allowed there is not allowed here")
 	}
-	d, err := open(s.Repo, s.Repo.Config.All(keyAllow), userKey(s), command)
+	d, err := open(s.Repo, s.Repo.Config.All(keyAllow), userKey(s.Settings), command)
 	if err != nil {
 		return nil, err
 	}
@@ -273,6 +273,6 @@ func (sc *Scanner) Close() error { return errors.Join(sc.verdicts.save(), sc.not
 // closeOrWarn saves them as far as it can: the others are computed again next time.
 func (sc *Scanner) closeOrWarn(s *checkpoint.Service) {
 	if err := sc.Close(); err != nil {
-		s.Warn(err.Error())
+		s.Store.Warn(err.Error())
 	}
 }

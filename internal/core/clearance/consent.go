@@ -64,12 +64,12 @@ type Agree func(ctx context.Context, first FirstTime) error
 
 // consent makes sure that somebody agreed to send private content to this address. A yes is
 // stored in the repository's configuration.
-func consent(ctx context.Context, s *checkpoint.Service, what Sending) error {
+func consent(ctx context.Context, repo *git.Repo, what Sending) error {
 	to := what.Destination
 	if to == nil {
 		return nil
 	}
-	first, err := Foresee(ctx, s, what.To, to)
+	first, err := Foresee(ctx, repo, what.To, to)
 	ask := first.keys()
 	switch {
 	case err != nil || len(ask) == 0:
@@ -81,7 +81,7 @@ func consent(ctx context.Context, s *checkpoint.Service, what Sending) error {
 		return err
 	}
 	for _, key := range ask {
-		if _, err := s.Repo.Output(ctx, "config", "--local", "--add", key, addressOf(s, to.URL)); err != nil {
+		if _, err := repo.Output(ctx, "config", "--local", "--add", key, addressOf(repo, to.URL)); err != nil {
 			return fmt.Errorf("remember what may go to %s: %w", first.To, err)
 		}
 	}
@@ -91,14 +91,14 @@ func consent(ctx context.Context, s *checkpoint.Service, what Sending) error {
 // Foresee returns the private content that would go to an address for the first time. remote is
 // the name of the remote for messages. If somebody agreed to it, or there is none,
 // FirstTime.Any is false.
-func Foresee(ctx context.Context, s *checkpoint.Service, remote string, to *Destination) (FirstTime, error) {
+func Foresee(ctx context.Context, repo *git.Repo, remote string, to *Destination) (FirstTime, error) {
 	const allKeys = 4 // the number of different keys
 	first := FirstTime{To: remote}
 	if to.URL != remote {
 		first.To += " (" + to.URL + ")"
 	}
 	// Addresses are stored without credentials, so a new password does not need a new consent.
-	agreed, err := agreedTo(ctx, s, addressOf(s, to.URL))
+	agreed, err := agreedTo(ctx, repo, addressOf(repo, to.URL))
 	first.Private = &Private{}
 	if err != nil || len(agreed) == allKeys {
 		return first, err
@@ -116,7 +116,7 @@ func ToFile(ctx context.Context, s *checkpoint.Service, what Sending, commits []
 	if err := MayLeave(ctx, s, what); err != nil {
 		return false, err
 	}
-	holds, err := PrivateOf(ctx, s, "", commits...)
+	holds, err := PrivateOf(ctx, s.Store, "", commits...)
 	if err == nil && what.Tips == nil {
 		holds = &Private{Conversations: holds.Conversations}
 	}
@@ -145,8 +145,8 @@ func (f FirstTime) refusal(remote string, keys []string) *checkpoint.Error {
 }
 
 // agreedTo returns the keys under which somebody agreed to the address.
-func agreedTo(ctx context.Context, s *checkpoint.Service, url string) (map[string]bool, error) {
-	out, err := s.Repo.Output(ctx, "config", "--local", "--null", "--get-regexp", `^checkpoint\.(push|prompt|ignored|withheld)consent$`)
+func agreedTo(ctx context.Context, repo *git.Repo, url string) (map[string]bool, error) {
+	out, err := repo.Output(ctx, "config", "--local", "--null", "--get-regexp", `^checkpoint\.(push|prompt|ignored|withheld)consent$`)
 	if git.ExitCode(err) == 1 { // git's exit code for no match
 		return nil, nil
 	}
@@ -164,10 +164,10 @@ func agreedTo(ctx context.Context, s *checkpoint.Service, url string) (map[strin
 
 // addressOf returns an address in the form that is stored. A relative path becomes
 // absolute, since it means another place in another worktree.
-func addressOf(s *checkpoint.Service, url string) string {
+func addressOf(repo *git.Repo, url string) string {
 	host, _, remote := strings.Cut(url, ":") // git takes a colon after a slash for a part of a path
 	if (!remote || strings.Contains(host, "/")) && !filepath.IsAbs(url) {
-		return filepath.Join(s.Repo.WorkTree, url)
+		return filepath.Join(repo.WorkTree, url)
 	}
 	return url
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/store"
 )
 
@@ -46,11 +47,11 @@ var (
 
 // Copies returns every file of the user's words that this program wrote beside git's objects, in all worktrees,
 // and the transcripts that its hooks know.
-func Copies(s *checkpoint.Service) (all []Copy, err error) {
-	dirs, err := checkpoint.OwnDirs(s)
+func Copies(repo *git.Repo) (all []Copy, err error) {
+	dirs, err := checkpoint.OwnDirs(repo)
 	add := func(path string, kind *CopyKind, ours bool) {
 		shown := path
-		if rel, err := filepath.Rel(s.Repo.WorkTree, path); err == nil && filepath.IsLocal(rel) {
+		if rel, err := filepath.Rel(repo.WorkTree, path); err == nil && filepath.IsLocal(rel) {
 			shown = filepath.ToSlash(rel)
 		}
 		all = append(all, Copy{path, shown, kind, ours})
@@ -111,9 +112,9 @@ func remembered(dir string) (all []memory) {
 }
 
 // SweepCopies removes the copies of conversations that were not written, and that no hook saw, for unusedCopy.
-func SweepCopies(s *checkpoint.Service) error {
+func SweepCopies(s *store.Store) error {
 	const unusedCopy = 30 * 24 * time.Hour // how long a copy of a conversation is kept after it was written, or a hook saw it
-	dirs, err := checkpoint.OwnDirs(s)
+	dirs, err := checkpoint.OwnDirs(s.Repo)
 	for _, dir := range dirs {
 		for _, file := range filesBelow(dir.Path, talkCopies.at[0]) {
 			info, statErr := os.Lstat(file)

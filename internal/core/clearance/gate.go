@@ -20,6 +20,7 @@ import (
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/lfs"
+	"git-checkpoint/internal/storage/store"
 )
 
 // Sending describes what is about to leave the repository.
@@ -60,13 +61,13 @@ func MayLeave(ctx context.Context, s *checkpoint.Service, what Sending) error {
 	if err := holdsNoSecret(ctx, s, what); err != nil {
 		return err
 	}
-	return consent(ctx, s, what)
+	return consent(ctx, s.Repo, what)
 }
 
 // holdsNoSecret scans what is sent. With checkpoint.guard=off it only looks for expunged
 // objects.
 func holdsNoSecret(ctx context.Context, s *checkpoint.Service, what Sending) error {
-	how, err := modeOf(s)
+	how, err := modeOf(s.Settings)
 	if err != nil {
 		return err
 	}
@@ -90,7 +91,7 @@ func holdsNoSecret(ctx context.Context, s *checkpoint.Service, what Sending) err
 		report.Gaps = slices.DeleteFunc(report.Gaps, func(g Gap) bool { return g.Path != "" && !what.Within(g.Path) })
 	}
 	if stopped := report.Stopped(); len(stopped) > 0 {
-		return stop(ctx, s, what, stopped)
+		return stop(ctx, s.Rules, what, stopped)
 	}
 	if len(report.Gaps) > 0 && what.Unscanned == UnscannedStays {
 		refused := checkpoint.Failure(checkpoint.KindRefused, "", "%d objects for %s could not be scanned for secrets; nothing was sent", len(report.Gaps), what.To)
@@ -104,19 +105,19 @@ func holdsNoSecret(ctx context.Context, s *checkpoint.Service, what Sending) err
 }
 
 // stop returns the refusal: what was found, in which checkpoint, and what the user can do.
-func stop(ctx context.Context, s *checkpoint.Service, what Sending, stopped []Found) error {
+func stop(ctx context.Context, s *checkpoint.Rules, what Sending, stopped []Found) error {
 	slices.SortStableFunc(stopped, byPlace)
 	refused := checkpoint.Failure(checkpoint.KindRefused, "", "%s would go to %s; nothing was sent", render.Count(len(stopped), "secret", "secrets"), what.To)
 	var kept []Found
 	var committed []string
 	for _, f := range firstFew(stopped) {
-		in := holder(ctx, s, f, what.Labels)
+		in := holder(ctx, s.Store, f, what.Labels)
 		f.Path = in.path
 		if f.Rule != RuleExpunged {
 			if in.path == recordFile && in.age > 0 {
 				// Every checkpoint has a file of this name, so the commands name the blob.
 				f.Path = ""
-				refused.Hints = append(refused.Hints, fmt.Sprintf("%s looks like %s (%s)", inRecord(ctx, s, f, in.String()), whatIs(f.Rule), f.Rule))
+				refused.Hints = append(refused.Hints, fmt.Sprintf("%s looks like %s (%s)", inRecord(ctx, s.Repo, f, in.String()), whatIs(f.Rule), f.Rule))
 			} else {
 				refused.Hints = append(refused.Hints, fmt.Sprintf("%s looks like %s (%s), in %s", placeOf(f), whatIs(f.Rule), f.Rule, in))
 			}
@@ -135,7 +136,7 @@ func stop(ctx context.Context, s *checkpoint.Service, what Sending, stopped []Fo
 	if more := len(stopped) - len(firstFew(stopped)); more > 0 {
 		refused.Hints = append(refused.Hints, fmt.Sprintf("and %d more: `git checkpoint guard --all` lists them", more))
 	}
-	refused.Hints = append(append(append(refused.Hints, suggestions(s, kept)...), waysOut(kept, "to remove it from every checkpoint: git checkpoint expunge ")...), committed...)
+	refused.Hints = append(append(append(refused.Hints, suggestions(s.Settings, kept)...), waysOut(kept, "to remove it from every checkpoint: git checkpoint expunge ")...), committed...)
 	if what.Elsewhere != nil {
 		hints, err := what.Elsewhere(ctx)
 		if err != nil {
@@ -220,11 +221,11 @@ func (h held) String() string {
 }
 
 // holder finds the oldest checkpoint that holds the object.
-func holder(ctx context.Context, s *checkpoint.Service, f Found, labels []Holder) held {
+func holder(ctx context.Context, s *store.Store, f Found, labels []Holder) held {
 	const maxHolders = 1000 // bounds how many checkpoints are searched for the one with a finding
 	for i, l := range labels[:min(len(labels), maxHolders)] {
 		commit := l.Commit
-		record, err := s.Store.RecordCommit(ctx, commit)
+		record, err := s.RecordCommit(ctx, commit)
 		if err != nil {
 			continue
 		}
@@ -257,8 +258,8 @@ func holder(ctx context.Context, s *checkpoint.Service, f Found, labels []Holder
 }
 
 // mentionOf returns how a checkpoint is mentioned: by its label if its record cannot be read.
-func mentionOf(ctx context.Context, s *checkpoint.Service, l Holder) checkpoint.Mention {
-	r, err := s.Store.Record(ctx, l.Commit)
+func mentionOf(ctx context.Context, s *store.Store, l Holder) checkpoint.Mention {
+	r, err := s.Record(ctx, l.Commit)
 	if err != nil {
 		return checkpoint.Mention{Name: l.Label}
 	}

@@ -15,6 +15,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/lfs"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/gather"
 )
 
@@ -53,13 +54,13 @@ type ListRequest struct {
 func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (*Answer, error) {
 	what := Sending{}
 	if req.Ref != "" {
-		found, err := s.Resolve(ctx, req.Session, req.Ref)
+		found, err := s.Sessions.Resolve(ctx, req.Session, req.Ref)
 		if err != nil {
 			return nil, err
 		}
 		commit := found.Entry.Event().Commit
 		what.Tips, what.Labels, what.firsts = []name.OID{commit}, []Holder{{commit, found.Entry.Label}}, []name.OID{commit}
-	} else if err := everyCheckpoint(ctx, s, req, &what); err != nil {
+	} else if err := everyCheckpoint(ctx, s.Sessions, req, &what); err != nil {
 		return nil, err
 	}
 	scanner, err := OpenScanner(ctx, s)
@@ -70,7 +71,7 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (*Answer,
 	copies := &Report{}
 	if err == nil && req.All {
 		var all []Copy
-		if all, err = Copies(s); err == nil {
+		if all, err = Copies(s.Repo); err == nil {
 			copies, err = scanner.ScanCopies(ctx, slices.DeleteFunc(all, func(c Copy) bool { return c.Kind != talkCopies && !c.Forked() }))
 		}
 	}
@@ -84,9 +85,9 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (*Answer,
 	if err != nil {
 		return nil, refusedByScanner(err, "what it did not scan is unknown")
 	}
-	out := guarded(ctx, s, report, what.Labels)
+	out := guarded(ctx, s.Store, report, what.Labels)
 	newestFirst(out.Secrets)
-	if err := markPublic(ctx, s, out.Secrets, what.firsts); err != nil {
+	if err := markPublic(ctx, s.Repo, out.Secrets, what.firsts); err != nil {
 		return nil, err
 	}
 	beside := listed(copies)
@@ -106,20 +107,20 @@ func newestFirst(secrets []Secret) {
 
 // markPublic marks the secrets that are in commits below the first checkpoints and that a
 // remote-tracking ref holds, too.
-func markPublic(ctx context.Context, s *checkpoint.Service, secrets []Secret, firsts []name.OID) error {
-	refs, err := s.Repo.Refs.List(ctx, "refs/remotes/")
+func markPublic(ctx context.Context, repo *git.Repo, secrets []Secret, firsts []name.OID) error {
+	refs, err := repo.Refs.List(ctx, "refs/remotes/")
 	if err != nil || len(refs) == 0 || len(secrets) == 0 {
 		return err
 	}
 	var heads, remote []name.OID
 	for _, first := range firsts {
-		if c, err := s.Repo.Commits.Read(ctx, string(first)); err == nil && len(c.Parents) == 2 {
+		if c, err := repo.Commits.Read(ctx, string(first)); err == nil && len(c.Parents) == 2 {
 			heads = append(heads, c.Parents[0])
 		}
 	}
 	remote = append(remote, gather.List(refs, func(r git.RefValue) name.OID { return r.OID })...)
 	// The newest commits that both have: a head that is not listed, and what is at the boundary.
-	res, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"rev-list", "--boundary", "--ignore-missing", "--stdin"}, Stdin: git.Revisions(heads, remote)})
+	res, err := repo.Run(ctx, git.Cmd{Args: []string{"rev-list", "--boundary", "--ignore-missing", "--stdin"}, Stdin: git.Revisions(heads, remote)})
 	if err != nil {
 		return err
 	}
@@ -134,7 +135,7 @@ func markPublic(ctx context.Context, s *checkpoint.Service, secrets []Secret, fi
 		return nil
 	}
 	public := map[name.OID]bool{}
-	err = Reachable(ctx, s.Repo, tips, nil, func(oid name.OID, _ string) { public[oid] = true })
+	err = Reachable(ctx, repo, tips, nil, func(oid name.OID, _ string) { public[oid] = true })
 	for i := range secrets {
 		secrets[i].Public = public[secrets[i].Blob]
 	}
@@ -142,7 +143,7 @@ func markPublic(ctx context.Context, s *checkpoint.Service, secrets []Secret, fi
 }
 
 // everyCheckpoint adds the checkpoints of a session, or of all sessions.
-func everyCheckpoint(ctx context.Context, s *checkpoint.Service, req ListRequest, what *Sending) error {
+func everyCheckpoint(ctx context.Context, s *checkpoint.Sessions, req ListRequest, what *Sending) error {
 	refs, err := s.Repo.Refs.List(ctx, name.CheckpointRoot)
 	if err != nil {
 		return err
@@ -178,7 +179,7 @@ func everyCheckpoint(ctx context.Context, s *checkpoint.Service, req ListRequest
 }
 
 // guarded converts a report to an answer, sorted by path and line, with the checkpoints that hold what was found.
-func guarded(ctx context.Context, s *checkpoint.Service, report *Report, labels []Holder) *Answer {
+func guarded(ctx context.Context, s *store.Store, report *Report, labels []Holder) *Answer {
 	out := listed(report)
 	for i, f := range report.Found {
 		in, one := holder(ctx, s, f, labels), &out.Secrets[i]
@@ -195,7 +196,7 @@ func Staged(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		return nil, err
 	}
 	list := git.Cmd{Args: []string{"diff", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-relative", "--diff-filter=AMTU"}}
-	if index := s.Getenv("GIT_INDEX_FILE"); index != "" {
+	if index := s.Settings.Getenv("GIT_INDEX_FILE"); index != "" {
 		list.Env = []string{"GIT_INDEX_FILE=" + index}
 	}
 	told, err := s.Repo.Run(ctx, list)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
 )
 
 // This file names the member of a record in which a finding is.
@@ -16,8 +16,8 @@ const recordFile = "checkpoint.json"
 
 // inRecord names the member of a checkpoint's record in which a finding is, for a message, or
 // returns "".
-func inRecord(ctx context.Context, s *checkpoint.Service, f Found, label string) string {
-	blob, err := s.Repo.Objects.Batch().Typed(ctx, string(f.OID), "blob")
+func inRecord(ctx context.Context, repo *git.Repo, f Found, label string) string {
+	blob, err := repo.Objects.Batch().Typed(ctx, string(f.OID), "blob")
 	if err != nil {
 		return ""
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/format/render"
@@ -53,13 +52,13 @@ type Conversations struct {
 
 // PrivateOf returns what some checkpoints hold that is private. Nothing of one that is damaged is known,
 // and it is left out. Nor is an untracked file as the commit there has it, which is where they go: "" for none.
-func PrivateOf(ctx context.Context, s *checkpoint.Service, there name.OID, commits ...name.OID) (*Private, error) {
+func PrivateOf(ctx context.Context, s *store.Store, there name.OID, commits ...name.OID) (*Private, error) {
 	p := &Private{}
 	if c, err := s.Repo.Commits.Read(ctx, string(there)); there != "" && err == nil {
 		p.there = c.Tree
 	}
 	for _, commit := range commits {
-		got, err := s.Store.Stored(ctx, commit)
+		got, err := s.Stored(ctx, commit)
 		if err == nil {
 			err = p.add(ctx, s, commit, got)
 		}
@@ -80,20 +79,20 @@ func (p *Private) mark(k Kind, path string) {
 	p.files[k][path] = true
 }
 
-func (p *Private) add(ctx context.Context, s *checkpoint.Service, commit name.OID, got store.Stored) error {
+func (p *Private) add(ctx context.Context, s *store.Store, commit name.OID, got store.Stored) error {
 	p.addTalk(got.Record)
-	c, head, err := commitOf(ctx, s, commit)
+	c, head, err := commitOf(ctx, s.Repo, commit)
 	if err != nil {
 		return err
 	}
-	index, err := s.Store.IndexTree(ctx, got.Commit)
+	index, err := s.IndexTree(ctx, got.Commit)
 	if err != nil {
 		return err
 	}
 	if index == "" { // what was staged is not known
 		index = head
 	}
-	skipped, err := s.Store.SkipWorktree(ctx, got.Commit)
+	skipped, err := s.SkipWorktree(ctx, got.Commit)
 	if err != nil {
 		return err
 	}
@@ -140,8 +139,8 @@ func (p *Private) addTalk(r *record.Record) {
 
 // addFiltered marks the files whose exact bytes the record commit m keeps, if they differ by more than
 // line ends from what a commit holds. Those that are private as a whole are left out.
-func (p *Private) addFiltered(ctx context.Context, s *checkpoint.Service, m, tree name.OID, whole map[string]bool) error {
-	raw, err := s.Store.Raw(ctx, m)
+func (p *Private) addFiltered(ctx context.Context, s *store.Store, m, tree name.OID, whole map[string]bool) error {
+	raw, err := s.Raw(ctx, m)
 	for path, oid := range raw {
 		if whole[path] {
 			continue
@@ -177,11 +176,11 @@ func asCommitted(text []byte) []byte {
 }
 
 // commitOf returns a checkpoint's commit, and the tree of the commit that it was made on, or "".
-func commitOf(ctx context.Context, s *checkpoint.Service, commit name.OID) (c git.Commit, head name.OID, err error) {
-	if c, err = s.Repo.Commits.Read(ctx, string(commit)); err != nil || len(c.Parents) < 2 {
+func commitOf(ctx context.Context, repo *git.Repo, commit name.OID) (c git.Commit, head name.OID, err error) {
+	if c, err = repo.Commits.Read(ctx, string(commit)); err != nil || len(c.Parents) < 2 {
 		return c, "", err
 	}
-	on, err := s.Repo.Commits.Read(ctx, string(c.Parents[0]))
+	on, err := repo.Commits.Read(ctx, string(c.Parents[0]))
 	return c, on.Tree, err
 }
 

@@ -29,8 +29,8 @@ const (
 )
 
 // modeOf reads checkpoint.guard, which may also be a boolean of git.
-func modeOf(s *checkpoint.Service) (mode, error) {
-	v, set := s.Settings.Get("checkpoint.guard")
+func modeOf(settings *checkpoint.Settings) (mode, error) {
+	v, set := settings.Get("checkpoint.guard")
 	switch how := mode(strings.ToLower(v)); {
 	case !set:
 		return modeWarn, nil
@@ -49,7 +49,7 @@ func modeOf(s *checkpoint.Service) (mode, error) {
 // program that is run, so only the user's, the system's and the command line's
 // configuration may name it. The repository's own configuration may have come along with an
 // archive of the repository.
-func scannerOf(ctx context.Context, s *checkpoint.Service) (string, error) {
+func scannerOf(ctx context.Context, s *checkpoint.Rules) (string, error) {
 	const key = "checkpoint.guard.command"
 	value, set := s.Settings.Get(key)
 	if !set || s.Settings.Origin(key) == "environment" {
@@ -68,7 +68,7 @@ func scannerOf(ctx context.Context, s *checkpoint.Service) (string, error) {
 		case "system", "global", "command":
 			value = fields[i+1]
 		default:
-			s.Warn(key + " is ignored in the configuration of this repository; set it with git config --global")
+			s.Store.Warn(key + " is ignored in the configuration of this repository; set it with git config --global")
 		}
 	}
 	return value, nil
@@ -76,7 +76,7 @@ func scannerOf(ctx context.Context, s *checkpoint.Service) (string, error) {
 
 // WatchSave starts scanning what a create adds. It returns nil if the guard is off.
 func WatchSave(ctx context.Context, s *checkpoint.Service) (*Watch, error) {
-	how, err := modeOf(s)
+	how, err := modeOf(s.Settings)
 	if err != nil || how == modeOff {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (w *Watch) Judge(ctx context.Context) error {
 	// Losing a checkpoint because a scanner is missing would be worse. The gate scans again
 	// anyway.
 	if errors.Is(err, ErrScanner) && w.mode != modeBlock {
-		w.s.Warn(err.Error() + "; this checkpoint was not scanned for secrets, and nothing leaves this machine until it is")
+		w.s.Store.Warn(err.Error() + "; this checkpoint was not scanned for secrets, and nothing leaves this machine until it is")
 		w.found = Report{}
 		return nil
 	}
@@ -141,20 +141,20 @@ func (w *Watch) Judge(ctx context.Context) error {
 func (w *Watch) Say() {
 	stopped := w.found.Stopped()
 	for _, f := range firstFew(stopped) {
-		w.s.Warn(fmt.Sprintf("%s looks like %s; it stays on this machine until you say otherwise: git checkpoint guard", placeOf(f), whatIs(f.Rule)))
+		w.s.Store.Warn(fmt.Sprintf("%s looks like %s; it stays on this machine until you say otherwise: git checkpoint guard", placeOf(f), whatIs(f.Rule)))
 	}
 	if more := len(stopped) - len(firstFew(stopped)); more > 0 {
-		w.s.Warn(fmt.Sprintf("%d more places look like secrets: git checkpoint guard lists them", more))
+		w.s.Store.Warn(fmt.Sprintf("%d more places look like secrets: git checkpoint guard lists them", more))
 	}
 	for _, f := range firstFew(w.back) {
-		w.s.Warn(fmt.Sprintf("%s was expunged, and came into the checkpoint again: remove or change it, then git checkpoint expunge %s", inOneLine(f.Path), name.Quoted(targetOf(f))))
+		w.s.Store.Warn(fmt.Sprintf("%s was expunged, and came into the checkpoint again: remove or change it, then git checkpoint expunge %s", inOneLine(f.Path), name.Quoted(targetOf(f))))
 	}
 	for _, dir := range w.directories() {
 		said := inOneLine(dir+"/") + " is in the checkpoint, but projects usually ignore it"
 		if isPasteable(dir) {
 			said += ": echo " + name.Quoted("/"+dir+"/") + " >>.gitignore"
 		}
-		w.s.Warn(said)
+		w.s.Store.Warn(said)
 	}
 	w.scanner.closeOrWarn(w.s)
 }
@@ -210,17 +210,17 @@ func whatIs(rule string) string {
 // Redacted returns a text for a message with its secrets replaced, and warns of each. A
 // message cannot be changed after the checkpoint is made, and the text is usually typed and
 // not seen again. Bytes that are not UTF-8 become U+FFFD, because records are JSON.
-func Redacted(s *checkpoint.Service, what, text string) string {
+func Redacted(s *checkpoint.Rules, what, text string) string {
 	if text = strings.ToValidUTF8(text, "\ufffd"); text == "" {
 		return text
 	}
-	if how, err := modeOf(s); err != nil || how == modeOff {
+	if how, err := modeOf(s.Settings); err != nil || how == modeOff {
 		// A wrong setting is reported where it is first needed.
 		return text
 	}
 	clean, found := guard.Redact(text)
 	for _, rule := range found {
-		s.Warn(fmt.Sprintf("%s in the %s was replaced by [secret: %s]", whatIs(rule), what, rule))
+		s.Store.Warn(fmt.Sprintf("%s in the %s was replaced by [secret: %s]", whatIs(rule), what, rule))
 	}
 	return clean
 }

@@ -55,7 +55,7 @@ func untagged(ctx context.Context, s *checkpoint.Service, commit name.OID) (stri
 	if meant, said := record.Tagged.Of(got.Record.Extra); said && !meant {
 		return NotMeant, nil
 	}
-	if s.TagsPrivate() || s.Store.Private == nil {
+	if s.Settings.TagsPrivate() || s.Store.Private == nil {
 		return "", nil
 	}
 	return secrets(ctx, s, commit, got)
@@ -64,7 +64,7 @@ func untagged(ctx context.Context, s *checkpoint.Service, commit name.OID) (stri
 // secrets says what a checkpoint holds that no tag may send, or "".
 func secrets(ctx context.Context, s *checkpoint.Service, commit name.OID, got store.Stored) (string, error) {
 	private := &Private{}
-	if err := private.add(ctx, s, commit, got); err != nil {
+	if err := private.add(ctx, s.Store, commit, got); err != nil {
 		return "", err
 	}
 	for k, said := range kinds {
@@ -78,7 +78,7 @@ func secrets(ctx context.Context, s *checkpoint.Service, commit name.OID, got st
 	case private.Transcripts > 0:
 		return holdsTranscript, nil
 	}
-	c, head, err := commitOf(ctx, s, commit)
+	c, head, err := commitOf(ctx, s.Repo, commit)
 	if err != nil {
 		return "", err
 	}
@@ -90,7 +90,7 @@ func secrets(ctx context.Context, s *checkpoint.Service, commit name.OID, got st
 	var objects []met
 	clean := fmt.Sprint("below ", from, len(scanner.expunged.Objects), shallow)
 	if shallow || !scanner.notes.has(clean) {
-		held, err := heldByUser(ctx, s)
+		held, err := heldByUser(ctx, s.Repo)
 		if err != nil {
 			return "", err
 		}
@@ -99,7 +99,7 @@ func secrets(ctx context.Context, s *checkpoint.Service, commit name.OID, got st
 			return holdsUnscanned, nil
 		}
 		var below bool
-		if objects, below, err = unsent(ctx, s, from, held); err != nil || below {
+		if objects, below, err = unsent(ctx, s.Store, from, held); err != nil || below {
 			return holdsCheckpoint, err
 		}
 		if len(objects) > maxObjects { // the next step with the same HEAD need not count again
@@ -114,8 +114,8 @@ func secrets(ctx context.Context, s *checkpoint.Service, commit name.OID, got st
 const maxObjects = 20_000
 
 // heldByUser returns what the remote-tracking refs and the tags of the user name.
-func heldByUser(ctx context.Context, s *checkpoint.Service) (held []name.OID, err error) {
-	refs, err := s.Repo.Refs.List(ctx, "refs/remotes/", "refs/tags/")
+func heldByUser(ctx context.Context, repo *git.Repo) (held []name.OID, err error) {
+	refs, err := repo.Refs.List(ctx, "refs/remotes/", "refs/tags/")
 	for _, r := range refs {
 		if !strings.HasPrefix(string(r.Ref), name.TagRoot) {
 			held = append(held, r.OID)
@@ -126,7 +126,7 @@ func heldByUser(ctx context.Context, s *checkpoint.Service) (held []name.OID, er
 
 // unsent returns what the newest commits up to HEAD's bring that held does not reach, maxObjects and those of one commit at
 // the most. It also reports whether one of them is a checkpoint: HEAD may be detached at one.
-func unsent(ctx context.Context, s *checkpoint.Service, from, held []name.OID) (objects []met, below bool, err error) {
+func unsent(ctx context.Context, s *store.Store, from, held []name.OID) (objects []met, below bool, err error) {
 	const maxUnsent = 100 // how many commits below a checkpoint are looked at
 	if len(from) == 0 {
 		return nil, false, nil
@@ -145,7 +145,7 @@ func unsent(ctx context.Context, s *checkpoint.Service, from, held []name.OID) (
 			return nil, false, err
 		}
 		if _, err := record.ParseMessage(c.Message); err == nil {
-			if _, err := s.Store.Record(ctx, name.OID(oid)); err == nil { // a commit of land has only the message
+			if _, err := s.Record(ctx, name.OID(oid)); err == nil { // a commit of land has only the message
 				return nil, true, nil
 			}
 		}
@@ -158,7 +158,7 @@ func unsent(ctx context.Context, s *checkpoint.Service, from, held []name.OID) (
 			}
 		}
 		objects = append(objects, met{name.OID(oid), ""})
-		if err := addNew(ctx, s, &objects, before.Tree, c.Tree); err != nil {
+		if err := addNew(ctx, s.Repo, &objects, before.Tree, c.Tree); err != nil {
 			return nil, false, err
 		}
 	}
@@ -166,8 +166,8 @@ func unsent(ctx context.Context, s *checkpoint.Service, from, held []name.OID) (
 }
 
 // addNew adds the files of a tree that another one does not have.
-func addNew(ctx context.Context, s *checkpoint.Service, objects *[]met, from, to name.OID) error {
-	changes, err := s.Repo.Trees.Diff(ctx, from, to)
+func addNew(ctx context.Context, repo *git.Repo, objects *[]met, from, to name.OID) error {
+	changes, err := repo.Trees.Diff(ctx, from, to)
 	for _, ch := range changes {
 		if ch.New.Mode != 0 && ch.New.Mode != git.ModeGitlink {
 			*objects = append(*objects, met{ch.New.OID, ch.Path})
@@ -183,7 +183,7 @@ func marked(ctx context.Context, s *checkpoint.Service, scanner *Scanner, object
 	if err != nil {
 		return "", err
 	}
-	if err := addNew(ctx, s, &objects, head, tree); err != nil {
+	if err := addNew(ctx, s.Repo, &objects, head, tree); err != nil {
 		return "", err
 	}
 	entries, err := s.Repo.Trees.Read(ctx, made.Tree)
@@ -195,9 +195,9 @@ func marked(ctx context.Context, s *checkpoint.Service, scanner *Scanner, object
 		case !e.IsTree():
 			objects = append(objects, met{e.OID, e.Name})
 		case e.Name == store.IndexPath:
-			err = addNew(ctx, s, &objects, head, e.OID)
+			err = addNew(ctx, s.Repo, &objects, head, e.OID)
 		default:
-			err = addNew(ctx, s, &objects, "", e.OID)
+			err = addNew(ctx, s.Repo, &objects, "", e.OID)
 		}
 		if err != nil {
 			return "", err
@@ -239,7 +239,7 @@ type WrongTag struct {
 // WrongTags returns those of some tags that name a checkpoint of their session and that the rule would not
 // make because of what they hold. Any other tag is the user's. unknown counts those whose commits are not here.
 func WrongTags(ctx context.Context, s *checkpoint.Service, tags []git.RefValue) (out []WrongTag, unknown int, err error) {
-	if s.TagsPrivate() || s.Store.Private == nil {
+	if s.Settings.TagsPrivate() || s.Store.Private == nil {
 		return nil, 0, nil
 	}
 	for _, r := range tags {
@@ -272,15 +272,15 @@ func WrongTags(ctx context.Context, s *checkpoint.Service, tags []git.RefValue) 
 			why = holdsUnscanned
 		}
 		if why != "" {
-			out = append(out, WrongTag{r.Ref, r.OID, why, isFetched(ctx, s, session, told.ID)})
+			out = append(out, WrongTag{r.Ref, r.OID, why, isFetched(ctx, s.Store, session, told.ID)})
 		}
 	}
 	return out, unknown, nil
 }
 
 // isFetched reports whether a checkpoint was made in another clone.
-func isFetched(ctx context.Context, s *checkpoint.Service, session name.Session, id name.ID) bool {
-	st, err := s.Store.State(ctx, session)
+func isFetched(ctx context.Context, s *store.Store, session name.Session, id name.ID) bool {
+	st, err := s.State(ctx, session)
 	if err != nil || st.Entry(id) == nil {
 		// Only a clone that has not fetched it has neither an event nor a ref of it.
 		_, err := s.Repo.Refs.Resolve(ctx, name.CheckpointRef(session, id))

@@ -21,7 +21,7 @@ type Texts struct{ scanner *Scanner }
 
 // OpenTexts opens the gate for texts.
 func OpenTexts(ctx context.Context, s *checkpoint.Service) (*Texts, error) {
-	how, err := modeOf(s)
+	how, err := modeOf(s.Settings)
 	if err != nil {
 		return nil, err
 	}

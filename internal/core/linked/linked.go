@@ -27,6 +27,7 @@ import (
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/storage/store"
 )
 
 // Place says where to make a worktree and what HEAD is there.
@@ -40,23 +41,23 @@ type Place struct {
 // HeadFor returns the commit for HEAD of a worktree: the one on which a checkpoint was made, or HEAD if
 // that commit is not here, as in a clone that fetched the checkpoint only in part. It is empty if there
 // is no commit at all.
-func HeadFor(ctx context.Context, s *checkpoint.Service, made name.OID) name.OID {
+func HeadFor(ctx context.Context, repo *git.Repo, made name.OID) name.OID {
 	if made != "" {
-		if _, err := s.Repo.Commits.Read(ctx, string(made)); err == nil {
+		if _, err := repo.Commits.Read(ctx, string(made)); err == nil {
 			return made
 		}
 	}
-	return s.Repo.Head.OID
+	return repo.Head.OID
 }
 
 // Add makes a worktree without files. Without a checkout git runs no post-checkout hook,
 // which would not expect a worktree that the user did not ask for.
-func Add(ctx context.Context, s *checkpoint.Service, p Place) error {
+func Add(ctx context.Context, repo *git.Repo, p Place) error {
 	head := []string{"--detach"}
 	if p.Branch != "" {
 		head = []string{"-b", p.Branch}
 	}
-	if _, err := s.Repo.Output(ctx, slices.Concat([]string{"worktree", "add", "--no-checkout"}, head, []string{"--", p.Dir, string(p.At)})...); err != nil {
+	if _, err := repo.Output(ctx, slices.Concat([]string{"worktree", "add", "--no-checkout"}, head, []string{"--", p.Dir, string(p.At)})...); err != nil {
 		return &checkpoint.Error{Kind: checkpoint.KindFailed, Message: fmt.Sprintf("the worktree %q cannot be made", p.Dir), Err: err}
 	}
 	return nil
@@ -64,8 +65,8 @@ func Add(ctx context.Context, s *checkpoint.Service, p Place) error {
 
 // Bulk gives a worktree the files of a tree. It lets git write them, which is fast, as git
 // writes only files that differ from the index. Other files in their place are overwritten.
-func Bulk(ctx context.Context, s *checkpoint.Service, tree name.OID) error {
-	_, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"read-tree", "--reset", "-u", string(tree)}, Config: []string{"submodule.recurse=false"}})
+func Bulk(ctx context.Context, repo *git.Repo, tree name.OID) error {
+	_, err := repo.Run(ctx, git.Cmd{Args: []string{"read-tree", "--reset", "-u", string(tree)}, Config: []string{"submodule.recurse=false"}})
 	return err
 }
 
@@ -82,13 +83,13 @@ func Fill(ctx context.Context, s *checkpoint.Service, t snapshot.Target) error {
 	if plain {
 		bulk, t.Index = i.Tree, nil
 	}
-	if err := Bulk(ctx, s, bulk); err != nil {
+	if err := Bulk(ctx, s.Repo, bulk); err != nil {
 		return err
 	}
-	if err := forgetSizes(ctx, s, t); err != nil {
+	if err := forgetSizes(ctx, s.Repo, t); err != nil {
 		return err
 	}
-	if err := modes(s, t); err != nil {
+	if err := modes(s.Repo, t); err != nil {
 		return err
 	}
 	if plain && bulk == t.Tree {
@@ -112,17 +113,17 @@ func Fill(ctx context.Context, s *checkpoint.Service, t snapshot.Target) error {
 
 // Move gives a worktree the files of a checkpoint with their exact bytes. Files that
 // neither this checkpoint nor the one before has stay, such as the caches of a build.
-func Move(ctx context.Context, s *checkpoint.Service, t snapshot.Target) error {
-	if err := Bulk(ctx, s, t.Tree); err != nil {
+func Move(ctx context.Context, repo *git.Repo, t snapshot.Target) error {
+	if err := Bulk(ctx, repo, t.Tree); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(s.Repo.WorkTree)
+	root, err := os.OpenRoot(repo.WorkTree)
 	if err != nil {
 		return err
 	}
 	defer root.Close() //nolint:errcheck // what was written in it is closed
 	for p, oid := range t.Raw {
-		blob, err := s.Repo.Objects.Batch().Typed(ctx, string(oid), "blob")
+		blob, err := repo.Objects.Batch().Typed(ctx, string(oid), "blob")
 		if err == nil {
 			err = root.WriteFile(filepath.FromSlash(p), blob.Data, 0o666)
 		}
@@ -130,19 +131,19 @@ func Move(ctx context.Context, s *checkpoint.Service, t snapshot.Target) error {
 			return err
 		}
 	}
-	return modes(s, t)
+	return modes(repo, t)
 }
 
 // forgetSizes removes the stat data of files whose exact bytes are not what git would
 // write. Git takes a file whose size differs from that in the index for changed, without
 // reading it.
-func forgetSizes(ctx context.Context, s *checkpoint.Service, t snapshot.Target) error {
+func forgetSizes(ctx context.Context, repo *git.Repo, t snapshot.Target) error {
 	if len(t.Raw) == 0 {
 		return nil
 	}
 	var in strings.Builder
 	for p := range t.Raw {
-		e, known, err := s.Repo.Trees.Lookup(ctx, t.Tree, p)
+		e, known, err := repo.Trees.Lookup(ctx, t.Tree, p)
 		if err != nil {
 			return err
 		}
@@ -150,7 +151,7 @@ func forgetSizes(ctx context.Context, s *checkpoint.Service, t snapshot.Target) 
 			in.WriteString(git.InfoLine(e, 0, p))
 		}
 	}
-	_, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"update-index", "-z", "--index-info"}, Stdin: strings.NewReader(in.String())})
+	_, err := repo.Run(ctx, git.Cmd{Args: []string{"update-index", "-z", "--index-info"}, Stdin: strings.NewReader(in.String())})
 	return err
 }
 
@@ -174,8 +175,8 @@ func plan(ctx context.Context, s *checkpoint.Service, t snapshot.Target) (*snaps
 }
 
 // modes sets the permission bits of files and directories, most of which git does not keep.
-func modes(s *checkpoint.Service, t snapshot.Target) error {
-	root, err := os.OpenRoot(s.Repo.WorkTree)
+func modes(repo *git.Repo, t snapshot.Target) error {
+	root, err := os.OpenRoot(repo.WorkTree)
 	if err != nil {
 		return err
 	}
@@ -208,10 +209,10 @@ func modes(s *checkpoint.Service, t snapshot.Target) error {
 // Clear removes a worktree that was left half-made, and its note. Git locks a worktree
 // while it makes it, so locked ones are removed, too.
 func (n *Note) Clear(ctx context.Context, s *checkpoint.Service) error {
-	admin := n.registered(s)
+	admin := n.registered(s.Repo)
 	_, err := os.Lstat(filepath.Join(n.Dir, ".git"))
 	if err == nil || admin != "" {
-		if err := Remove(ctx, s, n.Dir, "--force"); err != nil {
+		if err := Remove(ctx, s.Repo, n.Dir, "--force"); err != nil {
 			if admin == "" || !isBare(n.Dir) {
 				return err
 			}
@@ -240,8 +241,8 @@ func isBare(dir string) bool {
 
 // registered returns git's administrative directory of the worktree, or "" if git does not
 // know it. The worktree itself may have no file yet.
-func (n *Note) registered(s *checkpoint.Service) string {
-	for _, w := range s.Repo.Linked() {
+func (n *Note) registered(repo *git.Repo) string {
+	for _, w := range repo.Linked() {
 		if samePlace(w.Dir, n.Dir) {
 			return w.Admin
 		}
@@ -250,21 +251,21 @@ func (n *Note) registered(s *checkpoint.Service) string {
 }
 
 // Locked reports whether somebody has locked a worktree, so that nobody removes it.
-func Locked(s *checkpoint.Service, dir string) bool {
-	return slices.ContainsFunc(s.Repo.Linked(), func(w git.Linked) bool {
+func Locked(repo *git.Repo, dir string) bool {
+	return slices.ContainsFunc(repo.Linked(), func(w git.Linked) bool {
 		_, err := os.Lstat(filepath.Join(w.Admin, "locked"))
 		return err == nil && samePlace(w.Dir, dir)
 	})
 }
 
 // Gone says how to find the linked worktrees in which agents worked lately and that are gone; "" if there are none.
-func Gone(ctx context.Context, s *checkpoint.Service) string {
+func Gone(ctx context.Context, s *store.Store) string {
 	const lately = 7 * 24 * time.Hour // how long Gone speaks of a worktree
-	states, err := s.States(ctx, "")
+	states, err := checkpoint.States(ctx, s, "")
 	if err != nil {
 		return "" // other commands say so
 	}
-	gone, own, had := map[string]bool{}, s.OwnWorktrees(), s.Store.LinkedIDs()
+	gone, own, had := map[string]bool{}, checkpoint.OwnWorktrees(s.Repo), s.LinkedIDs()
 	for _, st := range states {
 		if st.Workflow != workflow.AgentName || st.NewestEntry() == nil || s.Now().Sub(st.UpdatedAt) > lately {
 			continue
@@ -292,8 +293,8 @@ func samePlace(a, b string) bool {
 
 // Remove removes a linked worktree with its content. It fails if the user has locked the worktree, unless locked is
 // --force.
-func Remove(ctx context.Context, s *checkpoint.Service, dir string, locked ...string) error {
-	if _, err := s.Repo.Output(ctx, slices.Concat([]string{"worktree", "remove", "--force"}, locked, []string{"--", dir})...); err != nil {
+func Remove(ctx context.Context, repo *git.Repo, dir string, locked ...string) error {
+	if _, err := repo.Output(ctx, slices.Concat([]string{"worktree", "remove", "--force"}, locked, []string{"--", dir})...); err != nil {
 		return &checkpoint.Error{Kind: checkpoint.KindFailed, Message: fmt.Sprintf("the worktree %q cannot be removed", dir), Err: err}
 	}
 	return nil

@@ -32,9 +32,9 @@ func newWorld(t *testing.T) *world {
 // begin writes the note of a worktree and makes the worktree without files.
 func (w *world) begin(dir string) *linked.Note {
 	w.Helper()
-	n, err := linked.Begin(w.s, linked.Note{Kind: linked.KindFork, Name: "a", Dir: dir})
+	n, err := linked.Begin(w.s.Repo, linked.Note{Kind: linked.KindFork, Name: "a", Dir: dir})
 	if err == nil {
-		err = linked.Add(w.Context(), w.s, linked.Place{Dir: dir, At: w.s.Repo.Head.OID})
+		err = linked.Add(w.Context(), w.s.Repo, linked.Place{Dir: dir, At: w.s.Repo.Head.OID})
 	}
 	if err != nil {
 		w.Fatal(err)
@@ -101,7 +101,7 @@ func TestClear(t *testing.T) {
 				if at := w.admin(); at != "" {
 					t.Errorf("%s is left", at)
 				}
-				if _, err := linked.Begin(w.s, linked.Note{Kind: linked.KindFork, Name: "a", Dir: dir}); err != nil {
+				if _, err := linked.Begin(w.s.Repo, linked.Note{Kind: linked.KindFork, Name: "a", Dir: dir}); err != nil {
 					t.Errorf("the note is left: %v", err)
 				}
 			})
@@ -130,10 +130,10 @@ func TestNote(t *testing.T) {
 	w := newWorld(t)
 	dir := filepath.Join(w.Root, "try")
 	n := w.begin(dir)
-	if _, err := linked.Begin(w.s, linked.Note{Kind: linked.KindFork, Name: "a", Dir: dir}); !errors.Is(err, linked.ErrTaken) {
+	if _, err := linked.Begin(w.s.Repo, linked.Note{Kind: linked.KindFork, Name: "a", Dir: dir}); !errors.Is(err, linked.ErrTaken) {
 		t.Errorf("a second one: %v", err)
 	}
-	if left, err := linked.Left(t.Context(), w.s); err != nil || len(left) != 0 {
+	if left, err := linked.Left(t.Context(), w.s.Repo); err != nil || len(left) != 0 {
 		t.Errorf("while it runs: %v %v", left, err)
 	}
 	n.Process = "0 0"
@@ -144,14 +144,14 @@ func TestNote(t *testing.T) {
 	w.Write(".git/checkpoint/worktrees/fork-a.json", string(data))
 	w.Write(".git/checkpoint/worktrees/tmp-1", "half of")
 	w.Write(".git/checkpoint/worktrees/fork-b.json", "not ours")
-	left, err := linked.Left(t.Context(), w.s)
+	left, err := linked.Left(t.Context(), w.s.Repo)
 	if err != nil || len(left) != 1 || left[0].Dir != dir {
 		t.Fatalf("after it has ended: %v %v", left, err)
 	}
 	if err := left[0].End(); err != nil {
 		t.Error(err)
 	}
-	if left, err := linked.Left(t.Context(), w.s); err != nil || len(left) != 0 {
+	if left, err := linked.Left(t.Context(), w.s.Repo); err != nil || len(left) != 0 {
 		t.Errorf("after its end: %v %v", left, err)
 	}
 	if err := n.End(); err != nil {
@@ -163,7 +163,7 @@ func TestNote(t *testing.T) {
 // nobody may remove a worktree in which the user has worked since.
 func TestNoteOfCompleteFork(t *testing.T) {
 	w := newWorld(t)
-	n, err := linked.Begin(w.s, linked.Note{Kind: linked.KindFork, Name: "demo", Dir: filepath.Join(w.Root, "try"), Session: "demo"})
+	n, err := linked.Begin(w.s.Repo, linked.Note{Kind: linked.KindFork, Name: "demo", Dir: filepath.Join(w.Root, "try"), Session: "demo"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,13 +174,13 @@ func TestNoteOfCompleteFork(t *testing.T) {
 	}
 	const note = ".git/checkpoint/worktrees/fork-demo.json"
 	w.Write(note, string(data))
-	if left, err := linked.Left(t.Context(), w.s); err != nil || len(left) != 1 {
+	if left, err := linked.Left(t.Context(), w.s.Repo); err != nil || len(left) != 1 {
 		t.Fatalf("without a session: %v %v", left, err)
 	}
 	if _, err := create.Checkpoint(t.Context(), w.s, create.Request{Session: "demo"}); err != nil {
 		t.Fatal(err)
 	}
-	if left, err := linked.Left(t.Context(), w.s); err != nil || len(left) != 0 {
+	if left, err := linked.Left(t.Context(), w.s.Repo); err != nil || len(left) != 0 {
 		t.Errorf("with its session: %v %v", left, err)
 	}
 	if _, err := os.Lstat(filepath.Join(w.Dir, note)); !errors.Is(err, fs.ErrNotExist) {
@@ -205,7 +205,7 @@ func TestFill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := w.s.Resolve(t.Context(), "demo", string(made.Record.ID))
+	found, err := w.s.Sessions.Resolve(t.Context(), "demo", string(made.Record.ID))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
@@ -36,8 +35,8 @@ const (
 	KindBisect = "bisect"
 )
 
-func notesDir(s *checkpoint.Service) string {
-	return filepath.Join(s.Repo.CommonDir, "checkpoint", "worktrees")
+func notesDir(repo *git.Repo) string {
+	return filepath.Join(repo.CommonDir, "checkpoint", "worktrees")
 }
 
 // ErrTaken means that a worktree of this name is already being made, or was left half-made.
@@ -45,13 +44,13 @@ var ErrTaken = errors.New("a worktree of this name is already being made")
 
 // Begin writes the note, before anything of the worktree exists. It also reserves the name:
 // of two processes, one gets ErrTaken.
-func Begin(s *checkpoint.Service, n Note) (*Note, error) {
+func Begin(repo *git.Repo, n Note) (*Note, error) {
 	n.Process = snapshot.ProcessNote()
 	data, err := json.Marshal(n)
 	if err == nil {
-		err = os.MkdirAll(notesDir(s), 0o777)
+		err = os.MkdirAll(notesDir(repo), 0o777)
 	}
-	n.file = filepath.Join(notesDir(s), n.Kind+"-"+n.Name+suffix)
+	n.file = filepath.Join(notesDir(repo), n.Kind+"-"+n.Name+suffix)
 	if err == nil {
 		err = lockfile.Create(n.file, data)
 	}
@@ -75,8 +74,8 @@ func (n *Note) End() error {
 // Left returns the notes of processes that no longer run, whose worktrees are half-made. The
 // session of a fork is made last, so if it exists, the fork is complete, and its note is
 // removed here: the user may have worked in that worktree for days.
-func Left(ctx context.Context, s *checkpoint.Service) ([]Note, error) {
-	entries, err := os.ReadDir(notesDir(s))
+func Left(ctx context.Context, repo *git.Repo) ([]Note, error) {
+	entries, err := os.ReadDir(notesDir(repo))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -89,7 +88,7 @@ func Left(ctx context.Context, s *checkpoint.Service) ([]Note, error) {
 		if !strings.HasSuffix(e.Name(), suffix) {
 			continue
 		}
-		n := Note{file: filepath.Join(notesDir(s), e.Name())}
+		n := Note{file: filepath.Join(notesDir(repo), e.Name())}
 		data, err := os.ReadFile(n.file)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -102,7 +101,7 @@ func Left(ctx context.Context, s *checkpoint.Service) ([]Note, error) {
 			continue
 		}
 		if n.Kind == KindFork {
-			switch _, err := s.Repo.Refs.Resolve(ctx, name.JournalRef(n.Session)); {
+			switch _, err := repo.Refs.Resolve(ctx, name.JournalRef(n.Session)); {
 			case errors.Is(err, git.ErrMissing):
 			case err != nil:
 				return nil, err

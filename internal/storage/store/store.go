@@ -36,10 +36,10 @@ type Store struct {
 	*localFiles // the files of this worktree: its active session, its id
 
 	Repo    *git.Repo
-	Now     func() time.Time
-	Random  func() uint32 // safe for concurrent use
-	Warn    func(string)  // receives one line for the user
-	Tagless bool          // no change makes or moves a tag; those that it would leave on the wrong checkpoint are deleted
+	Now     func() time.Time // in UTC, cut to the millisecond where checkpoint.Open made the Store: records keep no finer times
+	Random  func() uint32    // safe for concurrent use
+	Warn    func(string)     // receives one line for the user
+	Tagless bool             // no change makes or moves a tag; those that it would leave on the wrong checkpoint are deleted
 
 	// Private says what a checkpoint commit holds that is not for everybody, so that it must not have
 	// a tag; "" if there is nothing of the kind. nil: every milestone may have one.

@@ -220,7 +220,7 @@ func (w *World) warn(line string) {
 
 // Delete removes checkpoints of a session.
 func Delete(ctx context.Context, s *checkpoint.Service, session string, refs []string) (*retain.Removed, error) {
-	plan, err := retain.PlanDelete(ctx, s, session, refs)
+	plan, err := retain.PlanDelete(ctx, s.Sessions, session, refs)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/ui/term"
@@ -34,8 +35,8 @@ type AgentListCmd struct {
 
 // Run prints the known agents and whether each is connected here.
 func (c *AgentListCmd) Run(app *App, s *checkpoint.Service) error {
-	found, err := connect.List(s)
-	return app.giveUnless(err, answer.Agents{Found: found, Name: func(file string) string { return connect.Relative(s, file) }})
+	found, err := connect.List(s.Rules)
+	return app.giveUnless(err, answer.Agents{Found: found, Name: func(file string) string { return connect.Relative(s.Rules, file) }})
 }
 
 // scopeFlags choose which of an agent's settings files is changed.
@@ -72,7 +73,7 @@ type AgentAddCmd struct {
 func (c *AgentAddCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
 	names := c.Names
 	if len(names) == 0 {
-		chosen, err := c.offer(ctx, app, s)
+		chosen, err := c.offer(ctx, app, s.Rules)
 		if err != nil {
 			return err
 		}
@@ -84,28 +85,28 @@ func (c *AgentAddCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) 
 	if err != nil || c.DryRun || c.Yes || app.json || !app.Terminal.Interactive() {
 		return err
 	}
-	if err := c.offerIgnored(ctx, app, s); err != nil {
+	if err := c.offerIgnored(ctx, app, s.Repo); err != nil {
 		return err
 	}
-	return c.offerIncluded(ctx, app, s)
+	return c.offerIncluded(ctx, app, s.Repo)
 }
 
 // offerIncluded lets the user agree to .worktreeinclude, by which the worktrees of agents get ignored files.
-func (c *AgentAddCmd) offerIncluded(ctx context.Context, app *App, s *checkpoint.Service) error {
+func (c *AgentAddCmd) offerIncluded(ctx context.Context, app *App, repo *git.Repo) error {
 	if !c.Trees {
 		return nil
 	}
-	blob, err := app.included(ctx, s, "Give each worktree of an agent a copy")
+	blob, err := app.included(ctx, repo, "Give each worktree of an agent a copy")
 	if err != nil || blob == "" {
 		return err
 	}
-	_, err = s.Repo.Output(ctx, "config", "--local", attempt.IncludeKey, string(blob))
+	_, err = repo.Output(ctx, "config", "--local", attempt.IncludeKey, string(blob))
 	return err
 }
 
 // offerIgnored lets the user have ignored files such as .env in checkpoints, if there are any.
-func (c *AgentAddCmd) offerIgnored(ctx context.Context, app *App, s *checkpoint.Service) error {
-	found, err := connect.Losable(ctx, s)
+func (c *AgentAddCmd) offerIgnored(ctx context.Context, app *App, repo *git.Repo) error {
+	found, err := connect.Losable(ctx, repo)
 	if err != nil || len(found) == 0 {
 		return err
 	}
@@ -114,12 +115,12 @@ func (c *AgentAddCmd) offerIgnored(ctx context.Context, app *App, s *checkpoint.
 	if err != nil || !yes {
 		return err
 	}
-	return connect.KeepLosable(ctx, s)
+	return connect.KeepLosable(ctx, repo)
 }
 
 // offer lets the user choose from the agents on this machine, and returns the name of one. Where nobody
 // can be asked, the error names them.
-func (c *AgentAddCmd) offer(ctx context.Context, app *App, s *checkpoint.Service) (string, error) {
+func (c *AgentAddCmd) offer(ctx context.Context, app *App, s *checkpoint.Rules) (string, error) {
 	found := connect.Offers(s, c.scope())
 	if len(found) == 0 {
 		return "", usage.Error("no agent was named, and none of those that this program knows is in PATH", "`git checkpoint agent list` shows them")
@@ -157,7 +158,7 @@ func connectAgents(ctx context.Context, a *App, s *checkpoint.Service, how confi
 	if err != nil {
 		return err
 	}
-	shown := answer.Connected{Plan: p, Name: func(file string) string { return connect.Relative(s, file) }, DryRun: how.DryRun}
+	shown := answer.Connected{Plan: p, Name: func(file string) string { return connect.Relative(s.Rules, file) }, DryRun: how.DryRun}
 	if how.DryRun {
 		return a.give(shown)
 	}
@@ -172,7 +173,7 @@ func connectAgents(ctx context.Context, a *App, s *checkpoint.Service, how confi
 	if shown.Done = true; !req.Adds {
 		return a.confirmed(shown)
 	}
-	connect.LinkProgram(s)
+	connect.LinkProgram(s.Rules)
 	shown.Trials = map[string]*connect.Trial{}
 	for _, planned := range p.Agents {
 		t := p.Try(ctx, planned.Agent)

@@ -120,7 +120,7 @@ func heard(ctx context.Context, app *App, def *agent.Definition, event string, h
 			return err
 		}
 		var answer []byte
-		if answer, handled = hook.Handle(ctx, s, app.typedIn(s), def, event, happened); said == nil {
+		if answer, handled = hook.Handle(ctx, s, app.typedIn(s.Repo), def, event, happened); said == nil {
 			said = answer
 		}
 		top = s.Repo.WorkTree

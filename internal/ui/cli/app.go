@@ -16,6 +16,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/ui/term"
 	"git-checkpoint/internal/verb/inspect"
@@ -130,7 +131,7 @@ func (a *App) open(ctx context.Context) (*checkpoint.Service, error) {
 	if a.installSignals != nil { // before anything may be written
 		a.installSignals()
 	}
-	a.lookConfigured(s)
+	a.lookConfigured(s.Repo)
 	return s, nil
 }
 
@@ -140,16 +141,16 @@ func (a *App) close(ctx context.Context, s *checkpoint.Service, err error) error
 	ctx = context.WithoutCancel(ctx)
 	a.warnAll(interop.MirrorAll(ctx, s))
 	s.Close()
-	return s.OrFetch(ctx, err)
+	return s.Rules.OrFetch(ctx, err)
 }
 
 // lookConfigured applies color.checkpoint, else color.ui, unless --color was given.
-func (a *App) lookConfigured(s *checkpoint.Service) {
+func (a *App) lookConfigured(repo *git.Repo) {
 	if usage.Color(a.args) != "" {
 		return
 	}
 	for _, key := range []string{"color.checkpoint", "color.ui"} {
-		if value, set := s.Repo.Config.Get(key); set {
+		if value, set := repo.Config.Get(key); set {
 			a.look(value)
 			return
 		}
@@ -231,15 +232,15 @@ func (w answerWriter) Write(p []byte) (int, error) {
 
 // giveLong is give for an answer that may be long: at a terminal, more than a screen goes through the pager.
 // s may be nil if there is no repository.
-func (a *App) giveLong(ctx context.Context, s *checkpoint.Service, found answer.Answer) error {
+func (a *App) giveLong(ctx context.Context, repo *git.Repo, found answer.Answer) error {
 	if !a.Terminal.OutTerminal || a.json {
 		return a.give(found)
 	}
-	return a.long(ctx, s, func(w io.Writer) error { return a.show(w, found) })
+	return a.long(ctx, repo, func(w io.Writer) error { return a.show(w, found) })
 }
 
 // long writes what show writes to stdout, or to the pager if it does not fit on the screen.
-func (a *App) long(ctx context.Context, s *checkpoint.Service, show func(io.Writer) error) error {
+func (a *App) long(ctx context.Context, repo *git.Repo, show func(io.Writer) error) error {
 	var text bytes.Buffer
 	if err := show(&text); err != nil {
 		return err
@@ -249,16 +250,16 @@ func (a *App) long(ctx context.Context, s *checkpoint.Service, show func(io.Writ
 		return err
 	}
 	if a.Terminal.OutTerminal && bytes.Count(text.Bytes(), []byte("\n")) >= a.Terminal.Height() {
-		return a.page(ctx, s, to)
+		return a.page(ctx, repo, to)
 	}
 	return to(a.Terminal.Out)
 }
 
 // page runs show with a writer that leads to the user's pager on a terminal, else to stdout.
-func (a *App) page(ctx context.Context, s *checkpoint.Service, show func(io.Writer) error) error {
+func (a *App) page(ctx context.Context, repo *git.Repo, show func(io.Writer) error) error {
 	var configured *string
-	if s != nil {
-		if value, ok := s.Repo.Config.Get("core.pager"); ok {
+	if repo != nil {
+		if value, ok := repo.Config.Get("core.pager"); ok {
 			configured = &value
 		}
 	}

@@ -54,7 +54,7 @@ func (c *BlameCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) err
 		if err == nil && c.Session == "" && len(c.IgnoreRev) == 0 && !c.Porcelain {
 			request.Ref = ""
 		}
-		if of, file, ok := checkpoint.FileIn(ctx, s, c.Session, c.First); ok && err != nil {
+		if of, file, ok := checkpoint.FileIn(ctx, s.Sessions, c.Session, c.First); ok && err != nil {
 			// As in git, the path after a colon starts at the top, unless it begins with "./" or "../".
 			if !strings.HasPrefix(file, "./") && !strings.HasPrefix(file, "../") {
 				file = filepath.Join(s.Repo.WorkTree, file)
@@ -66,7 +66,7 @@ func (c *BlameCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) err
 		request.Options = append(request.Options, "-L", l)
 	}
 	if c.Porcelain {
-		return app.page(ctx, s, func(w io.Writer) error { return blame.Porcelain(ctx, s, request, app.git(w)) })
+		return app.page(ctx, s.Repo, func(w io.Writer) error { return blame.Porcelain(ctx, s, request, app.git(w)) })
 	}
 	progress := app.Terminal.Progress("Reading checkpoints")
 	defer progress.Finish()
@@ -76,5 +76,5 @@ func (c *BlameCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) err
 		return err
 	}
 	found := answer.Blamed{Lines: lines}
-	return app.page(ctx, s, func(w io.Writer) error { return app.giveTo(w, found) })
+	return app.page(ctx, s.Repo, func(w io.Writer) error { return app.giveTo(w, found) })
 }

@@ -13,6 +13,7 @@ import (
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/ui/term"
 	"git-checkpoint/internal/verb/inspect"
 )
@@ -36,9 +37,9 @@ func (c *ChatCmd) Run(ctx context.Context, app *App) error {
 		return nothingSaid
 	}
 	err := app.serve(ctx, func(s *checkpoint.Service) (err error) {
-		talk := chat.Talk{Service: s, Run: app.typedIn(s)}
+		talk := chat.Talk{Service: s, Run: app.typedIn(s.Repo)}
 		// A file that cannot be read is one without a question.
-		if known, err := s.Recall(checkpoint.ChatFile, &talk.Asked); err != nil || !known {
+		if known, err := checkpoint.Recall(s.Repo, checkpoint.ChatFile, &talk.Asked); err != nil || !known {
 			talk.Asked = nil
 		}
 		var said string
@@ -47,9 +48,9 @@ func (c *ChatCmd) Run(ctx context.Context, app *App) error {
 			err = errors.Join(err, failed)
 		}
 		if talk.Asked == nil {
-			return errors.Join(err, s.Forget(checkpoint.ChatFile))
+			return errors.Join(err, checkpoint.Forget(s.Repo, checkpoint.ChatFile))
 		}
-		return errors.Join(err, s.Remember(checkpoint.ChatFile, talk.Asked))
+		return errors.Join(err, checkpoint.Remember(s.Store, checkpoint.ChatFile, talk.Asked))
 	})
 	// Outside a repository, too, any other text is an ordinary prompt, which must not cause an error.
 	if !ours {
@@ -63,7 +64,7 @@ func (c *ChatCmd) Run(ctx context.Context, app *App) error {
 const nothingSaid exitCode = 8
 
 // sayWorkers names another agent at work here. A conversation is not told: it is one of them.
-func (a *App) sayWorkers(ctx context.Context, s *checkpoint.Service) {
+func (a *App) sayWorkers(ctx context.Context, s *checkpoint.Sessions) {
 	if a.typed == nil {
 		inspect.SayWorkers(ctx, s)
 	}
@@ -71,7 +72,7 @@ func (a *App) sayWorkers(ctx context.Context, s *checkpoint.Service) {
 
 // typedIn returns a function that runs a command line that was typed into a chat, in the worktree of s and
 // in this process.
-func (a *App) typedIn(s *checkpoint.Service) chat.Run {
+func (a *App) typedIn(repo *git.Repo) chat.Run {
 	return func(ctx context.Context, session name.Session, args []string) chat.Result {
 		var out bytes.Buffer
 		environ := slices.Clone(a.Terminal.Environ)
@@ -80,7 +81,7 @@ func (a *App) typedIn(s *checkpoint.Service) chat.Run {
 		}
 		inner := &App{
 			Terminal: &term.Terminal{In: bytes.NewReader(nil), Out: &out, Err: &out, Environ: environ, ProgressAfter: time.Hour},
-			Version:  a.Version, Between: a.Between, args: args, dir: s.Repo.WorkTree, typed: &[]answer.Answer{},
+			Version:  a.Version, Between: a.Between, args: args, dir: repo.WorkTree, typed: &[]answer.Answer{},
 		}
 		code := inner.main(ctx)
 		return chat.Result{Found: *inner.typed, Text: out.String(), Problem: inner.reported, Code: code, Asks: inner.asks}

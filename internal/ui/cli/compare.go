@@ -37,7 +37,7 @@ func (c *CompareCmd) Run(ctx context.Context, app *App) error {
 			if app.json {
 				return app.give(answer.Compared{Difference: d})
 			}
-			return app.page(ctx, s, func(w io.Writer) error {
+			return app.page(ctx, s.Repo, func(w io.Writer) error {
 				return ended(inspect.PrintDiff(ctx, s, d, nil, []string{"--stat"}, app.git(w)))
 			})
 		}

@@ -45,7 +45,7 @@ func (c *CompleteCmd) Run(ctx context.Context, app *App) error {
 			return append(formatNames(), interop.SQLite)
 		}
 		_ = app.serve(ctx, func(s *checkpoint.Service) error {
-			found = setup.Candidates(ctx, s, kind, session, prefix)
+			found = setup.Candidates(ctx, s.Sessions, kind, session, prefix)
 			return nil
 		})
 		return found

@@ -13,5 +13,5 @@ type ConfigCmd struct {
 
 // Run prints each setting with its value and its source.
 func (c *ConfigCmd) Run(app *App, s *checkpoint.Service) error {
-	return app.give(answer.Settings(setup.Config(s)))
+	return app.give(answer.Settings(setup.Config(s.Settings)))
 }

@@ -108,7 +108,7 @@ func (a *App) differences(ctx context.Context, plan *rollback.Plan) func() error
 		return nil
 	}
 	return func() error {
-		return a.page(ctx, plan.Service(), func(w io.Writer) error {
+		return a.page(ctx, plan.Service().Repo, func(w io.Writer) error {
 			if a.json { // stdout is for the answer
 				w = a.Terminal.Err
 			}

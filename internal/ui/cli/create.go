@@ -15,6 +15,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
@@ -93,15 +94,15 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 		made, err := create.Checkpoint(ctx, s, request)
 		var same *create.UnchangedError
 		if bare && errors.As(err, &same) {
-			c.warnLeftOut(ctx, app, s)
-			return unchanged(ctx, app, s, same)
+			c.warnLeftOut(ctx, app, s.Repo)
+			return unchanged(ctx, app, s.Sessions, same)
 		}
 		if err != nil {
 			return notCreated(err)
 		}
 		app.warnAll(made.Warnings)
-		c.warnLeftOut(ctx, app, s)
-		app.sayWorkers(ctx, s)
+		c.warnLeftOut(ctx, app, s.Repo)
+		app.sayWorkers(ctx, s.Sessions)
 		if c.DryRun {
 			return app.give(answer.Captured{Detail: made})
 		}
@@ -111,13 +112,13 @@ func (c *CreateCmd) Run(ctx context.Context, app *App) error {
 }
 
 // warnLeftOut warns of what the user may take for saved: a directory that git ignores, and pathspecs that name nothing.
-func (c *CreateCmd) warnLeftOut(ctx context.Context, app *App, s *checkpoint.Service) {
-	if here := strings.TrimSuffix(s.Repo.Prefix, "/"); here != "" && len(c.IncludeIgnored)+len(create.IncludedAlways(s)) == 0 {
-		if ignored, err := inspect.Ignored(ctx, s, []string{here}); err == nil && ignored[here] {
+func (c *CreateCmd) warnLeftOut(ctx context.Context, app *App, repo *git.Repo) {
+	if here := strings.TrimSuffix(repo.Prefix, "/"); here != "" && len(c.IncludeIgnored)+len(create.IncludedAlways(repo)) == 0 {
+		if ignored, err := inspect.Ignored(ctx, repo, []string{here}); err == nil && ignored[here] {
 			app.warn(fmt.Sprintf("git ignores this directory, %s, so its files are in no checkpoint; --include-ignored . takes them", name.Quoted(here)))
 		}
 	}
-	for _, spec := range create.Unmatched(ctx, s, c.IncludeIgnored) {
+	for _, spec := range create.Unmatched(ctx, repo, c.IncludeIgnored) {
 		app.warn(fmt.Sprintf("no ignored file matches --include-ignored %s", name.Quoted(spec)))
 	}
 }
@@ -148,7 +149,7 @@ func (c *CreateCmd) bare() bool {
 }
 
 // unchanged answers a bare save with the current checkpoint, marked as not created.
-func unchanged(ctx context.Context, a *App, s *checkpoint.Service, same *create.UnchangedError) error {
+func unchanged(ctx context.Context, a *App, s *checkpoint.Sessions, same *create.UnchangedError) error {
 	if a.quiet && !a.json {
 		return nil // nobody reads it
 	}

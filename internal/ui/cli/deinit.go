@@ -25,16 +25,16 @@ func (c *DeinitCmd) preview(ctx context.Context, app *App, s *checkpoint.Service
 	if err != nil {
 		return err
 	}
-	going, err := setup.Leaving(ctx, s, c.All)
+	going, err := setup.Leaving(ctx, s.Rules, c.All)
 	if err != nil {
 		return err
 	}
-	stays, err := setup.Stays(ctx, s, c.All)
+	stays, err := setup.Stays(ctx, s.Rules, c.All)
 	if err != nil {
 		return err
 	}
 	if c.All {
-		made, err := attempt.List(ctx, s)
+		made, err := attempt.List(ctx, s.Store)
 		if err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func (c *DeinitCmd) disconnect(ctx context.Context, app *App, s *checkpoint.Serv
 	if err != nil || !plan.Changes() {
 		return nil, err
 	}
-	shown := answer.Connected{Plan: plan, Name: func(file string) string { return connect.Relative(s, file) }}
+	shown := answer.Connected{Plan: plan, Name: func(file string) string { return connect.Relative(s.Rules, file) }}
 	if err := app.confirm(ctx, shown, c.yesFlag); err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (c *DeinitCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) er
 		return c.preview(ctx, app, s)
 	}
 	if c.All {
-		going, err := setup.Leaving(ctx, s, c.All)
+		going, err := setup.Leaving(ctx, s.Rules, c.All)
 		if err == nil && !c.Yes { // with --yes the answer at the end is enough
 			err = app.confirm(ctx, answer.RefsToDelete(going), c.yesFlag)
 		}
@@ -90,7 +90,7 @@ func (c *DeinitCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) er
 	if err != nil {
 		return err
 	}
-	gone, err := setup.Deinit(ctx, s, c.All)
+	gone, err := setup.Deinit(ctx, s.Rules, c.All)
 	if err != nil {
 		return err
 	}

@@ -34,9 +34,9 @@ func (c *DeleteCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) er
 	var planned *retain.Removed
 	var err error
 	if c.Line != "" {
-		planned, err = retain.PlanLine(ctx, s, c.Session, c.Line)
+		planned, err = retain.PlanLine(ctx, s.Sessions, c.Session, c.Line)
 	} else {
-		planned, err = retain.PlanDelete(ctx, s, c.Session, c.Refs)
+		planned, err = retain.PlanDelete(ctx, s.Sessions, c.Session, c.Refs)
 	}
 	if err != nil {
 		return err

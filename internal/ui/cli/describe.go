@@ -20,7 +20,7 @@ type DescribeCmd struct {
 
 // Run corrects the message and confirms it.
 func (c *DescribeCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
-	done, err := retain.Describe(ctx, s, c.Session, c.Ref, strings.Join(c.Message, "\n\n"), c.DryRun)
+	done, err := retain.Describe(ctx, s.Sessions, c.Session, c.Ref, strings.Join(c.Message, "\n\n"), c.DryRun)
 	if c.DryRun {
 		return app.giveUnless(err, answer.Described{Done: done, Planned: true})
 	}

@@ -10,6 +10,7 @@ import (
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/verb/attempt"
 	"git-checkpoint/internal/verb/inspect"
 	"git-checkpoint/internal/verb/why"
@@ -39,20 +40,20 @@ type gitFlags struct {
 
 // Run prints the differences. With --exit-code it ends with code 2 if there are any.
 func (c *DiffCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) (err error) {
-	if err := c.sides(ctx, app, s); err != nil {
+	if err := c.sides(ctx, app, s.Sessions); err != nil {
 		return err
 	}
 	found, err := inspect.Diff(ctx, s, inspect.DiffRequest{Session: c.Session, A: c.From, B: c.To, Paths: c.Paths})
-	if checkpoint.KindOf(err) == checkpoint.KindNotFound && c.attempts(ctx, s) {
+	if checkpoint.KindOf(err) == checkpoint.KindNotFound && c.attempts(ctx, s.Store) {
 		found, err = inspect.Diff(ctx, s, inspect.DiffRequest{Session: c.Session, A: c.From, B: c.To, Paths: c.Paths})
 	}
 	if err != nil && c.To == "" && len(c.Paths) == 0 && c.toGit(app) == nil {
-		return app.behindUnless(ctx, s, c.From, c.meant(ctx, s, err))
+		return app.behindUnless(ctx, s.Rules, c.From, c.meant(ctx, s.Sessions, err))
 	}
 	if err != nil {
-		return c.meant(ctx, s, err)
+		return c.meant(ctx, s.Sessions, err)
 	}
-	err = app.page(ctx, s, func(w io.Writer) error {
+	err = app.page(ctx, s.Repo, func(w io.Writer) error {
 		// The form of the answer is git's: run git diff, and pass its error on.
 		if flags := c.toGit(app); flags != nil {
 			return ended(inspect.PrintDiff(ctx, s, found, found.Paths, flags, app.git(w)))
@@ -67,7 +68,7 @@ func (c *DiffCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) (err
 }
 
 // attempts replaces the names of attempts by their current checkpoints, and reports whether there were any.
-func (c *DiffCmd) attempts(ctx context.Context, s *checkpoint.Service) (any bool) {
+func (c *DiffCmd) attempts(ctx context.Context, s *store.Store) (any bool) {
 	if a, b, is := strings.Cut(c.From, ".."); is && c.To == "" {
 		c.From, c.To = a, b
 	}
@@ -80,11 +81,11 @@ func (c *DiffCmd) attempts(ctx context.Context, s *checkpoint.Service) (any bool
 }
 
 // meant adds to an error what was meant, if the last argument is not a checkpoint but a file, or if one is a commit.
-func (c *DiffCmd) meant(ctx context.Context, s *checkpoint.Service, err error) error {
+func (c *DiffCmd) meant(ctx context.Context, s *checkpoint.Sessions, err error) error {
 	line, commits := "git diff", 0
 	for _, ref := range []string{c.From, c.To} {
 		_, unknown := s.Resolve(ctx, c.Session, ref)
-		if _, is := why.ResolveCommit(ctx, s, ref); is && unknown != nil {
+		if _, is := why.ResolveCommit(ctx, s.Repo, ref); is && unknown != nil {
 			line, commits = line+" "+name.Quoted(ref), commits+1
 		} else {
 			line += " $(git checkpoint show " + name.Quoted(ref) + " --get commit)"
@@ -101,7 +102,7 @@ func (c *DiffCmd) meant(ctx context.Context, s *checkpoint.Service, err error) e
 
 // sides fills in the two sides to compare. If --where or --pick selects the first checkpoint, then
 // the one that was typed is the second. Without any argument the first is the current checkpoint.
-func (c *DiffCmd) sides(ctx context.Context, app *App, s *checkpoint.Service) (err error) {
+func (c *DiffCmd) sides(ctx context.Context, app *App, s *checkpoint.Sessions) (err error) {
 	if !c.given() {
 		c.From = cmp.Or(c.From, "@")
 		return nil

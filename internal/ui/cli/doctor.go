@@ -34,7 +34,7 @@ func (c *DoctorCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) er
 		problems, said = problems+broken, said+rebuilt
 	}
 	if err == nil && c.Deep {
-		err = (&ValidateCmd{All: true, Deep: true}).each(ctx, app, s, func(line repair.Validated) error {
+		err = (&ValidateCmd{All: true, Deep: true}).each(ctx, app, s.Sessions, func(line repair.Validated) error {
 			if line.OK {
 				return nil
 			}

@@ -10,6 +10,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/verb/attempt"
 )
@@ -45,7 +46,7 @@ func (c *ForkCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		switch {
 		case c.List:
-			all, err := attempt.Worktrees(ctx, s)
+			all, err := attempt.Worktrees(ctx, s.Sessions)
 			return app.giveUnless(err, answer.Attempts{All: all})
 		case c.Remove != "":
 			return c.remove(ctx, app, s)
@@ -60,7 +61,7 @@ func (c *ForkCmd) fork(ctx context.Context, app *App, s *checkpoint.Service) err
 	if c.given() && c.Dir == "" { // --where stands for the checkpoint, so the one argument is the directory
 		c.Ref, c.Dir = "", c.Ref
 	}
-	from, err := c.choose(ctx, app, s, c.Session, c.Ref)
+	from, err := c.choose(ctx, app, s.Sessions, c.Session, c.Ref)
 	if err != nil {
 		return err
 	}
@@ -85,7 +86,7 @@ func (c *ForkCmd) fork(ctx context.Context, app *App, s *checkpoint.Service) err
 		}
 	}
 	if !c.NoCopy && !c.Yes && !app.json && app.Terminal.Interactive() {
-		if request.Included, err = app.included(ctx, s, "Copy"); err != nil {
+		if request.Included, err = app.included(ctx, s.Repo, "Copy"); err != nil {
 			return err
 		}
 		request.NoCopy = request.Included == ""
@@ -103,8 +104,8 @@ func (c *ForkCmd) fork(ctx context.Context, app *App, s *checkpoint.Service) err
 
 // included asks whether to do something with the files that .worktreeinclude names, and returns the blob of
 // the file if a person agrees to it, or has agreed before. It is "" if there is nothing to copy.
-func (a *App) included(ctx context.Context, s *checkpoint.Service, does string) (name.OID, error) {
-	inc, err := attempt.Include(ctx, s)
+func (a *App) included(ctx context.Context, repo *git.Repo, does string) (name.OID, error) {
+	inc, err := attempt.Include(ctx, repo)
 	switch {
 	case inc == nil || err != nil:
 		return "", err

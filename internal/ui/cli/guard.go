@@ -6,6 +6,7 @@ import (
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/ui/cli/usage"
 )
 
@@ -35,7 +36,7 @@ func (c *GuardListCmd) Run(ctx context.Context, app *App) error {
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		found, err := clearance.List(ctx, s, clearance.ListRequest{Ref: c.Ref, Session: c.Session, All: c.All})
-		return app.guarded(ctx, s, err, answer.Guarded{Found: found, Verbose: app.verbose}, c.ExitCode)
+		return app.guarded(ctx, s.Repo, err, answer.Guarded{Found: found, Verbose: app.verbose}, c.ExitCode)
 	})
 }
 
@@ -58,7 +59,7 @@ func (c *GuardCheckCmd) Run(ctx context.Context, app *App) error {
 			look = func() (*clearance.Answer, error) { return clearance.Staged(ctx, s) }
 		}
 		found, err := look()
-		return app.guarded(ctx, s, err, answer.Guarded{Found: found}, c.ExitCode)
+		return app.guarded(ctx, s.Repo, err, answer.Guarded{Found: found}, c.ExitCode)
 	})
 	if c.Staged || !checkpoint.IsOutside(err) {
 		return err
@@ -69,15 +70,15 @@ func (c *GuardCheckCmd) Run(ctx context.Context, app *App) error {
 
 // guarded prints what was found, unless the search failed, and warns of what could not be scanned.
 // With exitCode it returns the code 2 if there is a secret that is not allowed.
-func (a *App) guarded(ctx context.Context, s *checkpoint.Service, err error, answered answer.Guarded, exitCode bool) error {
+func (a *App) guarded(ctx context.Context, repo *git.Repo, err error, answered answer.Guarded, exitCode bool) error {
 	if err != nil {
 		return err
 	}
 	for _, gap := range answered.Found.Gaps {
 		a.warn("not scanned: " + gap)
 	}
-	give := func() error { return a.giveLong(ctx, s, answered) }
-	if s == nil {
+	give := func() error { return a.giveLong(ctx, repo, answered) }
+	if repo == nil {
 		give = func() error { return a.give(answered) }
 	}
 	if err := give(); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/ui/cli/usage"
 )
 
@@ -36,14 +37,14 @@ func (c *HelpCmd) Run(ctx context.Context, app *App) error {
 // help prints the help of a command or of the program; brief leaves out what few people need. In a repository git's
 // configuration may name the pager.
 func (a *App) help(ctx context.Context, node *kong.Node, brief bool) error {
-	var s *checkpoint.Service
+	var repo *git.Repo
 	if a.Terminal.OutTerminal {
 		if opened, err := checkpoint.Open(ctx, checkpoint.Options{Dir: a.dir, Env: a.Terminal.Environ, Now: a.currentTime, Warn: func(string) {}}); err == nil {
-			s = opened
-			defer s.Close()
+			repo = opened.Repo
+			defer opened.Close()
 		}
 	}
-	return a.long(ctx, s, func(w io.Writer) error {
+	return a.long(ctx, repo, func(w io.Writer) error {
 		if brief {
 			return usage.WriteBrief(w, a.view.Style, node, everyday())
 		}

@@ -50,17 +50,17 @@ func (c *HistoryCmd) Run(ctx context.Context, app *App) error {
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		if c.Verify.given {
-			return c.verify(ctx, app, s)
+			return c.verify(ctx, app, s.Sessions)
 		}
 		detail := inspect.DetailRows
 		if app.json {
 			detail = inspect.DetailNone
 		}
-		found, err := inspect.History(ctx, s, c.Session, detail)
+		found, err := inspect.History(ctx, s.Sessions, c.Session, detail)
 		if err != nil || app.json {
 			return app.giveUnless(err, answer.Audit(found))
 		}
-		undo, redo, err := rollback.Next(ctx, s)
+		undo, redo, err := rollback.Next(ctx, s.Store)
 		if err != nil {
 			return err
 		}
@@ -72,13 +72,13 @@ func (c *HistoryCmd) Run(ctx context.Context, app *App) error {
 				found[i].Next = "redo"
 			}
 		}
-		return app.giveLong(ctx, s, answer.Audit(found))
+		return app.giveLong(ctx, s.Repo, answer.Audit(found))
 	})
 }
 
 // verify checks that each event has the id that names it, and that the journal still holds the
 // commit that was given. It ends with code 5 if not.
-func (c *HistoryCmd) verify(ctx context.Context, app *App, s *checkpoint.Service) error {
+func (c *HistoryCmd) verify(ctx context.Context, app *App, s *checkpoint.Sessions) error {
 	found, err := repair.VerifyHistory(ctx, s, c.Session, cmp.Or(c.Since, c.Verify.since))
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ func (c *ImportCmd) Run(ctx context.Context, app *App) error {
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		if own == "" {
-			return c.layout(ctx, app, s)
+			return c.layout(ctx, app, s.Rules)
 		}
 		found, err := transfer.Load(ctx, s, c.File, own)
 		return app.travelled(found, err, answer.FilesByView)
@@ -44,7 +44,7 @@ func (c *ImportCmd) Run(ctx context.Context, app *App) error {
 
 // layout imports files of another system. Problems with single files are warnings, and make the
 // exit code 5 in the end.
-func (c *ImportCmd) layout(ctx context.Context, app *App, s *checkpoint.Service) error {
+func (c *ImportCmd) layout(ctx context.Context, app *App, s *checkpoint.Rules) error {
 	done, err := interop.Import(ctx, s, interop.ImportRequest{From: c.File, Format: c.Format, Session: c.Session, DryRun: c.DryRun, KeepGoing: c.KeepGoing})
 	if err != nil {
 		return err

@@ -35,12 +35,12 @@ func (c *InitCmd) Run(ctx context.Context, app *App) error {
 		if c.From != "" {
 			var warnings []string
 			var err error
-			if request.Settings, warnings, err = interop.Configuration(ctx, s, c.From); err != nil {
+			if request.Settings, warnings, err = interop.Configuration(ctx, s.Rules, c.From); err != nil {
 				return err
 			}
 			app.warnAll(warnings)
 		}
-		made, err := setup.Init(ctx, s, request)
+		made, err := setup.Init(ctx, s.Rules, request)
 		if err != nil {
 			return err
 		}

@@ -64,7 +64,7 @@ func (c *LandCmd) Run(ctx context.Context, app *App) error {
 			return err
 		}
 		if messages := plan.Messages(); len(messages) > 0 && !c.NoEdit && !c.Yes && app.Terminal.Interactive() {
-			text, err := app.edited(ctx, s, messages)
+			text, err := app.edited(ctx, s.Repo, messages)
 			if err == nil {
 				err = plan.SetMessage(ctx, text)
 			}
@@ -98,7 +98,7 @@ func (a *App) whichLine(ctx context.Context, err error) string {
 // takeBack undoes the last landing, unless something came after it that undo would take back first.
 func (c *LandCmd) takeBack(ctx context.Context, app *App) error {
 	err := app.serve(ctx, func(s *checkpoint.Service) error {
-		levels, _, err := rollback.Levels(ctx, s)
+		levels, _, err := rollback.Levels(ctx, s.Store)
 		if err == nil && (len(levels) == 0 || !levels[0].Landing) {
 			hint := "`git checkpoint undo --list` shows what can be undone"
 			err = checkpoint.Failure(checkpoint.KindNothing, hint, "the last thing to undo here is no landing")
@@ -114,12 +114,12 @@ func (c *LandCmd) takeBack(ctx context.Context, app *App) error {
 
 // edited lets the user make one message of several in git's editor. The last one comes first,
 // because its subject becomes that of the commit if nothing is changed.
-func (a *App) edited(ctx context.Context, s *checkpoint.Service, messages []string) (string, error) {
-	editor, err := s.Repo.Output(ctx, "var", "GIT_EDITOR")
+func (a *App) edited(ctx context.Context, repo *git.Repo, messages []string) (string, error) {
+	editor, err := repo.Output(ctx, "var", "GIT_EDITOR")
 	if err != nil {
 		return "", err
 	}
-	dir, err := s.Repo.Dir()
+	dir, err := repo.Dir()
 	if err != nil {
 		return "", err
 	}
@@ -127,7 +127,7 @@ func (a *App) edited(ctx context.Context, s *checkpoint.Service, messages []stri
 	defer os.Remove(file)                        //nolint:errcheck // the next one replaces it
 	last := len(messages) - 1
 	text := messages[last] + "\n\n" + strings.Join(messages[:last], "\n\n") + "\n"
-	help, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"stripspace", "--comment-lines"}, Stdin: strings.NewReader(
+	help, err := repo.Run(ctx, git.Cmd{Args: []string{"stripspace", "--comment-lines"}, Stdin: strings.NewReader(
 		"\nThis becomes one commit of " + render.Count(len(messages), "step", "steps") + ". The first line is its subject.\nLines that begin like this are left out; an empty message lands nothing.\n")})
 	if err != nil {
 		return "", err
@@ -138,7 +138,7 @@ func (a *App) edited(ctx context.Context, s *checkpoint.Service, messages []stri
 	signals, stop := command.Watch()
 	defer stop()
 	end, err := command.Command{
-		Args: []string{"sh", "-c", strings.TrimSpace(editor) + ` "$@"`, "editor", file}, Dir: s.Repo.WorkTree, Env: a.Terminal.Environ,
+		Args: []string{"sh", "-c", strings.TrimSpace(editor) + ` "$@"`, "editor", file}, Dir: repo.WorkTree, Env: a.Terminal.Environ,
 		In: a.Terminal.In, Out: a.Terminal.Out, Err: a.Terminal.Err,
 	}.Run(signals)
 	if err == nil && end.Code != 0 {
@@ -151,7 +151,7 @@ func (a *App) edited(ctx context.Context, s *checkpoint.Service, messages []stri
 	if err != nil {
 		return "", err
 	}
-	stripped, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"stripspace", "--strip-comments"}, Stdin: strings.NewReader(string(written))})
+	stripped, err := repo.Run(ctx, git.Cmd{Args: []string{"stripspace", "--strip-comments"}, Stdin: strings.NewReader(string(written))})
 	if err == nil && len(stripped.Stdout) == 0 {
 		err = refused("the message is empty, nothing was changed")
 	}

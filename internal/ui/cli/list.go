@@ -9,6 +9,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/linked"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/verb/inspect"
 	"git-checkpoint/internal/verb/retain"
@@ -46,16 +47,16 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) (err error) {
 		if c.Since != "" && req.Since.IsZero() {
-			if req.Since, err = inspect.GitTime(ctx, s, c.Since); err != nil {
+			if req.Since, err = inspect.GitTime(ctx, s.Store, c.Since); err != nil {
 				return err
 			}
 		}
-		found, err := inspect.List(ctx, s, req)
+		found, err := inspect.List(ctx, s.Sessions, req)
 		if err != nil {
 			return err
 		}
-		if c.All || c.Type != "" || !retain.NoneDue(ctx, s) {
-			if _, err := retain.WarnDue(ctx, s); err != nil {
+		if c.All || c.Type != "" || !retain.NoneDue(ctx, s.Rules) {
+			if _, err := retain.WarnDue(ctx, s.Rules); err != nil {
 				return err
 			}
 		}
@@ -65,39 +66,39 @@ func (c *ListCmd) Run(ctx context.Context, app *App) error {
 			}
 		}
 		if !app.json {
-			found = hereFirst(ctx, s, found)
+			found = hereFirst(ctx, s.Sessions, found)
 		}
 		if c.Format != "" {
-			return c.formatted(ctx, app, s, found)
+			return c.formatted(ctx, app, s.Repo, found)
 		}
 		// A rollback whose process was killed left files in a mixed state; the list says so on top.
-		unfinished, err := inspect.UnfinishedRollback(s)
+		unfinished, err := inspect.UnfinishedRollback(s.Repo)
 		if err != nil { // the file that describes it is damaged; the list is still good
 			app.warn(err.Error())
 		}
-		said := s.MayFetch(ctx)
+		said := s.Rules.MayFetch(ctx)
 		if app.view.Layout == render.Tabbed && said != "" {
 			app.warn(said) // a program expects rows only
 		}
-		listed := answer.Listed{Sessions: found, Unfinished: unfinished, Usage: c.Columns != "", MayFetch: said, Others: c.others(ctx, app, s, found), Rest: rest}
+		listed := answer.Listed{Sessions: found, Unfinished: unfinished, Usage: c.Columns != "", MayFetch: said, Others: c.others(ctx, app, s.Rules, found), Rest: rest}
 		if app.view.Layout == render.Aligned {
-			listed.Gone = linked.Gone(ctx, s)
+			listed.Gone = linked.Gone(ctx, s.Store)
 		}
-		return app.giveLong(ctx, s, listed)
+		return app.giveLong(ctx, s.Repo, listed)
 	})
 }
 
 // formatted prints each checkpoint as the format says.
-func (c *ListCmd) formatted(ctx context.Context, app *App, s *checkpoint.Service, found []inspect.Listing) error {
-	fields, err := inspect.CommitFields(ctx, s, found, answer.GitPlaceholders(c.Format))
+func (c *ListCmd) formatted(ctx context.Context, app *App, repo *git.Repo, found []inspect.Listing) error {
+	fields, err := inspect.CommitFields(ctx, repo, found, answer.GitPlaceholders(c.Format))
 	if err != nil {
 		return err
 	}
-	return app.giveLong(ctx, s, answer.Formatted{Sessions: found, Format: c.Format, Null: c.Null, Fields: fields})
+	return app.giveLong(ctx, repo, answer.Formatted{Sessions: found, Format: c.Format, Null: c.Null, Fields: fields})
 }
 
 // hereFirst puts the session that is worked on first.
-func hereFirst(ctx context.Context, s *checkpoint.Service, found []inspect.Listing) []inspect.Listing {
+func hereFirst(ctx context.Context, s *checkpoint.Sessions, found []inspect.Listing) []inspect.Listing {
 	here, err := s.ChooseSession(ctx, "")
 	if i := slices.IndexFunc(found, func(l inspect.Listing) bool { return l.Session == here }); err == nil && i > 0 {
 		return slices.Concat(found[i:i+1], found[:i], found[i+1:])
@@ -171,7 +172,7 @@ func (c *ListCmd) suit(app *App, req *inspect.ListRequest) (rest string) {
 
 // others returns the sessions other than the one that is listed. It returns none if the output is
 // for a program, or if a flag asked for something more specific.
-func (c *ListCmd) others(ctx context.Context, app *App, s *checkpoint.Service, found []inspect.Listing) []checkpoint.OtherSession {
+func (c *ListCmd) others(ctx context.Context, app *App, s *checkpoint.Rules, found []inspect.Listing) []checkpoint.OtherSession {
 	if app.json || app.view.Layout == render.Tabbed || len(found) > 1 || c.All || c.Session != "" || c.Type != "" {
 		return nil
 	}

@@ -17,7 +17,7 @@ type LogCmd struct {
 
 // Run runs git log through the pager.
 func (c *LogCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
-	return app.page(ctx, s, func(w io.Writer) error {
-		return ended(inspect.PrintLog(ctx, s, c.Session, c.Args, app.git(w)))
+	return app.page(ctx, s.Repo, func(w io.Writer) error {
+		return ended(inspect.PrintLog(ctx, s.Sessions, c.Session, c.Args, app.git(w)))
 	})
 }

@@ -17,5 +17,5 @@ func (c *OverviewCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) 
 	if err != nil {
 		return app.damaged(found, err, 0)
 	}
-	return app.give(answer.Overview{Status: found, Others: s.Others(ctx, found.Session)})
+	return app.give(answer.Overview{Status: found, Others: s.Rules.Others(ctx, found.Session)})
 }

@@ -13,5 +13,5 @@ type PackCmd struct{}
 
 // Run packs objects and refs. It prints nothing, because nobody sees its output.
 func (c *PackCmd) Run(ctx context.Context, s *checkpoint.Service) error {
-	return background.Pack(ctx, s)
+	return background.Pack(ctx, s.Repo)
 }

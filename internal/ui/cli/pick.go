@@ -28,7 +28,7 @@ type PickCmd struct {
 
 // Run lets a person choose and prints the id on stdout.
 func (c *PickCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
-	id, err := pickOne(ctx, app, s, c.Session, "Which checkpoint?", nil)
+	id, err := pickOne(ctx, app, s.Sessions, c.Session, "Which checkpoint?", nil)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ const pickedID = "\x00"
 // pickOne lets a person choose from the live, valid checkpoints of a session, the newest first, and
 // returns the id. plan is a command line of this program with pickedID in it, whose output becomes
 // the first preview; nil means none.
-func pickOne(ctx context.Context, a *App, s *checkpoint.Service, session, question string, plan []string) (string, error) {
+func pickOne(ctx context.Context, a *App, s *checkpoint.Sessions, session, question string, plan []string) (string, error) {
 	found, err := inspect.List(ctx, s, inspect.ListRequest{Session: session, Hidden: inspect.HiddenCounted, Detail: inspect.DetailRows})
 	if err != nil {
 		return "", err

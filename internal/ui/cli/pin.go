@@ -18,7 +18,7 @@ type PinCmd struct {
 
 // Run pins checkpoints and prints which.
 func (c *PinCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
-	pinned, err := retain.Mark(ctx, s, journal.KindPin, c.Session, c.Refs)
+	pinned, err := retain.Mark(ctx, s.Sessions, journal.KindPin, c.Session, c.Refs)
 	return app.confirmUnless(err, answer.Marked(pinned))
 }
 
@@ -31,6 +31,6 @@ type UnpinCmd struct {
 
 // Run unpins checkpoints and prints which.
 func (c *UnpinCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
-	freed, err := retain.Mark(ctx, s, journal.KindUnpin, c.Session, c.Refs)
+	freed, err := retain.Mark(ctx, s.Sessions, journal.KindUnpin, c.Session, c.Refs)
 	return app.confirmUnless(err, answer.Marked(freed))
 }

@@ -52,7 +52,7 @@ func (c *ResumeCmd) Run(ctx context.Context, app *App) error {
 			request.Target = ref
 			found, err = resume.Do(ctx, s, request)
 		}
-		if said := s.MayFetch(ctx); found == nil && said != "" && !app.json && app.Terminal.Interactive() {
+		if said := s.Rules.MayFetch(ctx); found == nil && said != "" && !app.json && app.Terminal.Interactive() {
 			if err = app.offerFetch(ctx, s, said, err); err == nil {
 				found, err = resume.Do(ctx, s, request)
 			}
@@ -60,7 +60,7 @@ func (c *ResumeCmd) Run(ctx context.Context, app *App) error {
 		if found == nil {
 			return err
 		}
-		app.sayWorkers(ctx, s)
+		app.sayWorkers(ctx, s.Sessions)
 		if request.Choice == resume.Report && found.CanResume && !c.Context && !app.json && app.Terminal.Interactive() {
 			return app.resumeMenu(ctx, s, request, found)
 		}
@@ -190,7 +190,7 @@ func (a *App) resumeChoice(ctx context.Context, s *checkpoint.Service, found *re
 			old := render.Escape(string(found.Session))
 			return resume.Fresh, a.askElsewhere(false)(ctx, "Leave "+old+" closed and begin a new session? `git checkpoint resume "+old+"` comes back to it.")
 		case 'd':
-			plan, err := retain.WholeSession(ctx, s, string(found.Session))
+			plan, err := retain.WholeSession(ctx, s.Sessions, string(found.Session))
 			if err != nil {
 				return resume.Report, err
 			}
@@ -198,7 +198,7 @@ func (a *App) resumeChoice(ctx context.Context, s *checkpoint.Service, found *re
 		}
 		// Deleting cannot be undone, so it is offered only to somebody who looks closer.
 		choices = append(choices[:2:2], term.Choice{Letter: 'd', Text: "delete"})
-		shown, err := inspect.Show(ctx, s, string(found.Session), string(found.Checkpoint))
+		shown, err := inspect.Show(ctx, s.Sessions, string(found.Session), string(found.Checkpoint))
 		if err != nil {
 			return resume.Report, err
 		}

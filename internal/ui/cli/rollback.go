@@ -102,18 +102,18 @@ func (c *RollbackCmd) rollBack(ctx context.Context, app *App, s *checkpoint.Serv
 		}
 		return done, err
 	}
-	request, err := c.request(ctx, app, s)
+	request, err := c.request(ctx, app, s.Sessions)
 	if err != nil {
 		return nil, err
 	}
-	app.sayWorkers(ctx, s)
+	app.sayWorkers(ctx, s.Sessions)
 	plan, err := rollback.Prepare(ctx, s, request)
-	if err != nil && c.restores && s.IsFile(ctx, c.Session, request.Ref, err) {
+	if err != nil && c.restores && s.Sessions.IsFile(ctx, c.Session, request.Ref, err) {
 		request.Ref, request.Paths = "@", append([]string{request.Ref}, request.Paths...)
 		plan, err = rollback.Prepare(ctx, s, request)
 	}
 	if err != nil {
-		return nil, s.MeantFile(ctx, c.Session, c.Ref, "restore @ -- %s", err)
+		return nil, s.Sessions.MeantFile(ctx, c.Session, c.Ref, "restore @ -- %s", err)
 	}
 	return app.carryOut(ctx, plan, c.Plan, c.confirmFlags, c.filesFlag)
 }
@@ -133,7 +133,7 @@ func (c *RollbackCmd) check() error {
 
 // request turns the flags into a request. If no checkpoint was named, a person picks one on the
 // terminal.
-func (c *RollbackCmd) request(ctx context.Context, app *App, s *checkpoint.Service) (rollback.Request, error) {
+func (c *RollbackCmd) request(ctx context.Context, app *App, s *checkpoint.Sessions) (rollback.Request, error) {
 	r := rollback.Request{
 		Session: c.Session, Ref: c.Ref, Mode: rollback.ModeAll, Paths: c.Paths, WithState: c.State,
 		ExactIndex: c.Index != nil && *c.Index == "exact", OverwriteIgnored: c.OverwriteIgnored, Force: c.Force, Reason: c.Reason, DryRun: c.DryRun, Chat: c.Chat,

@@ -51,7 +51,7 @@ func (c *RunCmd) Run(ctx context.Context, app *App) error {
 		}
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		app.sayWorkers(ctx, s)
+		app.sayWorkers(ctx, s.Sessions)
 		amount := app.measuring(ctx, s, &request.Create)
 		done, err := run.Do(ctx, s, request)
 		if done == nil {

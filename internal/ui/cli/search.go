@@ -18,9 +18,9 @@ type SearchCmd struct {
 
 // Run prints each text that has the words.
 func (c *SearchCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
-	found, err := inspect.Search(ctx, s, c.Session, c.Words)
+	found, err := inspect.Search(ctx, s.Sessions, c.Session, c.Words)
 	if err != nil {
 		return err
 	}
-	return app.page(ctx, s, func(w io.Writer) error { return app.giveTo(w, answer.Search(found)) })
+	return app.page(ctx, s.Repo, func(w io.Writer) error { return app.giveTo(w, answer.Search(found)) })
 }

@@ -60,7 +60,7 @@ func (a *App) resumeInstead(ctx context.Context, s *checkpoint.Service, request 
 	if request.Fresh || a.json || !a.Terminal.Interactive() {
 		return false, nil
 	}
-	old, err := session.Unfinished(ctx, s, request.Topic)
+	old, err := session.Unfinished(ctx, s.Sessions, request.Topic)
 	if err != nil || old == "" {
 		return false, err
 	}
@@ -90,9 +90,9 @@ type SessionListCmd struct {
 
 // Run prints the sessions.
 func (c *SessionListCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
-	found, err := session.List(ctx, s)
+	found, err := session.List(ctx, s.Sessions)
 	if err == nil && !c.All {
-		found, err = session.Present(ctx, s, found)
+		found, err = session.Present(ctx, s.Rules, found)
 	}
 	return app.giveUnless(err, answer.Sessions(found))
 }
@@ -105,7 +105,7 @@ type SessionShowCmd struct {
 
 // Run prints the manifest of a session: its checkpoints and rollbacks.
 func (c *SessionShowCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
-	found, err := session.Show(ctx, s, c.Name)
+	found, err := session.Show(ctx, s.Sessions, c.Name)
 	return app.giveUnless(err, answer.Session{Manifest: found})
 }
 
@@ -156,7 +156,7 @@ type SessionArchiveCmd struct {
 
 // Run replaces the refs of a session's checkpoints by one.
 func (c *SessionArchiveCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
-	archived, err := session.Archive(ctx, s, c.Name)
+	archived, err := session.Archive(ctx, s.Sessions, c.Name)
 	return app.changedUnless(err, archived, "Session archived: %s")
 }
 
@@ -170,7 +170,7 @@ type SessionDeleteCmd struct {
 // Run shows what would be deleted, asks, and deletes all checkpoints of a session. The journal
 // stays.
 func (c *SessionDeleteCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
-	plan, err := retain.WholeSession(ctx, s, c.Name)
+	plan, err := retain.WholeSession(ctx, s.Sessions, c.Name)
 	if err != nil {
 		return err
 	}

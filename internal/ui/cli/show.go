@@ -28,26 +28,26 @@ type ShowCmd struct {
 
 // Run prints the checkpoint, or the part that a flag selects.
 func (c *ShowCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) (err error) {
-	if c.Ref, err = c.choose(ctx, app, s, c.Session, c.Ref); err != nil {
+	if c.Ref, err = c.choose(ctx, app, s.Sessions, c.Session, c.Ref); err != nil {
 		return err
 	}
-	if of, file, ok := checkpoint.FileIn(ctx, s, c.Session, c.Ref); ok {
-		return c.file(ctx, app, s, of, file)
+	if of, file, ok := checkpoint.FileIn(ctx, s.Sessions, c.Session, c.Ref); ok {
+		return c.file(ctx, app, s.Sessions, of, file)
 	}
 	if c.Output != "" {
-		content, err := inspect.Output(ctx, s, c.Session, c.Ref, c.Output)
+		content, err := inspect.Output(ctx, s.Sessions, c.Session, c.Ref, c.Output)
 		if err != nil {
 			return err
 		}
 		_, err = app.Terminal.Out.Write(content)
 		return err
 	}
-	found, err := inspect.Show(ctx, s, c.Session, c.Ref)
+	found, err := inspect.Show(ctx, s.Sessions, c.Session, c.Ref)
 	if err != nil && c.Get == "" && !c.Stat && !c.Patch && len(c.Git) == 0 {
-		return app.behindUnless(ctx, s, c.Ref, s.MeantFile(ctx, c.Session, c.Ref, "show @:%s", err))
+		return app.behindUnless(ctx, s.Rules, c.Ref, s.Sessions.MeantFile(ctx, c.Session, c.Ref, "show @:%s", err))
 	}
 	if err != nil {
-		return s.MeantFile(ctx, c.Session, c.Ref, "show @:%s", err)
+		return s.Sessions.MeantFile(ctx, c.Session, c.Ref, "show @:%s", err)
 	}
 	app.warnAll(found.Warnings)
 	switch {
@@ -60,11 +60,11 @@ func (c *ShowCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) (err
 	if !app.json {
 		shown.Since = inspect.ChangesOf(ctx, s, found)
 	}
-	return app.giveLong(ctx, s, shown)
+	return app.giveLong(ctx, s.Repo, shown)
 }
 
 // file prints a file of the checkpoint byte for byte, as git show does for <commit>:<path>.
-func (c *ShowCmd) file(ctx context.Context, app *App, s *checkpoint.Service, of, file string) error {
+func (c *ShowCmd) file(ctx context.Context, app *App, s *checkpoint.Sessions, of, file string) error {
 	if c.Output != "" || c.Get != "" || c.Stat || c.Patch || len(c.Git) > 0 || app.json {
 		return usage.Error("a file is always printed as it is: no flag for another form can be used with "+c.Ref, "git checkpoint diff "+of+":"+file+" -p shows what changed in it since")
 	}
@@ -93,8 +93,8 @@ func (c *ShowCmd) files(ctx context.Context, app *App, s *checkpoint.Service, fo
 	case c.Patch:
 		flags = append(flags, "--patch")
 	}
-	return app.page(ctx, s, func(w io.Writer) error {
-		between, err := inspect.ShownFiles(ctx, s, found)
+	return app.page(ctx, s.Repo, func(w io.Writer) error {
+		between, err := inspect.ShownFiles(ctx, s.Store, found)
 		if err != nil {
 			return err
 		}

@@ -41,13 +41,13 @@ func (c *StatusCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) er
 		return app.damaged(found, err, c.names())
 	}
 	if !app.json {
-		found.Others = s.Others(ctx, found.Session)
+		found.Others = s.Rules.Others(ctx, found.Session)
 	}
 	if err := app.give(answer.Stands{Status: found, Files: c.names()}); err != nil {
 		return err
 	}
 	if !app.json {
-		app.warnOfAgents(s)
+		app.warnOfAgents(s.Rules)
 	}
 	if c.ExitCode && (len(found.Changed) > 0 || found.ChangedUnknown) {
 		return differs
@@ -57,14 +57,14 @@ func (c *StatusCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) er
 
 // warnOfAgents says what the user should know about coding agents here. A repository that was cloned may contain hooks
 // of agents, which need the user's consent: that is said once, as connect.News remembers in the git directory.
-func (a *App) warnOfAgents(s *checkpoint.Service) {
+func (a *App) warnOfAgents(s *checkpoint.Rules) {
 	if news, err := connect.News(s); err == nil && len(news) > 0 {
 		a.warn("this repository has hooks of " + strings.Join(news, ", ") + ", which do nothing until you agree: git checkpoint agent add " + news[0])
 	}
 	var removed string
-	if told, err := s.Recall(connect.RemovedFile, &removed); told && err == nil && removed != "" {
+	if told, err := checkpoint.Recall(s.Repo, connect.RemovedFile, &removed); told && err == nil && removed != "" {
 		a.warn(removed)
-		_ = s.Forget(connect.RemovedFile) // it is said again
+		_ = checkpoint.Forget(s.Repo, connect.RemovedFile) // it is said again
 	}
 	for _, st := range connect.Troubled(s) {
 		for _, w := range st.Warnings {

@@ -19,9 +19,9 @@ type TranscriptCmd struct {
 
 // Run prints the transcripts through the pager.
 func (c *TranscriptCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
-	talks, err := inspect.Transcript(ctx, s, c.Session, c.Ref)
+	talks, err := inspect.Transcript(ctx, s.Sessions, c.Session, c.Ref)
 	if err != nil {
 		return err
 	}
-	return app.page(ctx, s, func(w io.Writer) error { return app.giveTo(w, answer.Talks(talks)) })
+	return app.page(ctx, s.Repo, func(w io.Writer) error { return app.giveTo(w, answer.Talks(talks)) })
 }

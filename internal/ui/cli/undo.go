@@ -80,7 +80,7 @@ func (c *walkFlags) run(ctx context.Context, app *App, request rollback.UndoRequ
 	request.DryRun, request.Force, request.OverwriteIgnored = c.DryRun, c.Force, c.OverwriteIgnored
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		if c.List {
-			undo, redo, err := rollback.Levels(ctx, s)
+			undo, redo, err := rollback.Levels(ctx, s.Store)
 			return app.giveUnless(err, answer.Levels{Undo: undo, Redo: redo})
 		}
 		plan, err := rollback.PrepareUndo(ctx, s, request)

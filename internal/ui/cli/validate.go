@@ -8,6 +8,7 @@ import (
 
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/verb/repair"
 )
 
@@ -26,8 +27,8 @@ type ValidateCmd struct {
 func (c *ValidateCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
 	// The summary is counted from all lines, also from those that --quiet suppresses.
 	found := answer.Validation{}
-	give, flush := app.giveMany(ctx, s)
-	err := c.each(ctx, app, s, func(line repair.Validated) error {
+	give, flush := app.giveMany(ctx, s.Repo)
+	err := c.each(ctx, app, s.Sessions, func(line repair.Validated) error {
 		found.Count(line)
 		if app.quiet && line.OK {
 			return nil
@@ -41,7 +42,7 @@ func (c *ValidateCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) 
 }
 
 // each calls do with what is found about each checkpoint and session.
-func (c *ValidateCmd) each(ctx context.Context, app *App, s *checkpoint.Service, do func(repair.Validated) error) error {
+func (c *ValidateCmd) each(ctx context.Context, app *App, s *checkpoint.Sessions, do func(repair.Validated) error) error {
 	request := repair.ValidateRequest{Ref: c.Ref, Session: c.Session, All: c.All, Deep: c.Deep, RequireSigned: c.RequireSigned}
 	if c.Deep {
 		progress := app.Terminal.Progress("Reading objects")
@@ -54,12 +55,12 @@ func (c *ValidateCmd) each(ctx context.Context, app *App, s *checkpoint.Service,
 // giveMany is give for answers that come one after the other. For people they are collected, and more than a
 // screen goes through the pager; otherwise they are written in large pieces. flush must be called after the
 // last one, also after an error.
-func (a *App) giveMany(ctx context.Context, s *checkpoint.Service) (give func(answer.Answer) error, flush func() error) {
+func (a *App) giveMany(ctx context.Context, repo *git.Repo) (give func(answer.Answer) error, flush func() error) {
 	if a.Terminal.OutTerminal && !a.json {
 		var text bytes.Buffer
 		return func(found answer.Answer) error { return a.show(&text, found) },
 			func() error {
-				return a.long(ctx, s, func(w io.Writer) error { _, err := text.WriteTo(w); return err })
+				return a.long(ctx, repo, func(w io.Writer) error { _, err := text.WriteTo(w); return err })
 			}
 	}
 	out := held(a.Terminal.Out)

@@ -43,7 +43,7 @@ func (c *WatchCmd) Run(ctx context.Context, app *App) error {
 	err := app.serve(ctx, func(s *checkpoint.Service) (err error) {
 		// BeWatcher takes the lock that lets one watcher run per worktree.
 		top, own = s.Repo.WorkTree, s.Repo.OwnDirs()
-		release, err = inspect.BeWatcher(s)
+		release, err = inspect.BeWatcher(s.Repo)
 		return err
 	})
 	if err != nil {
@@ -55,7 +55,7 @@ func (c *WatchCmd) Run(ctx context.Context, app *App) error {
 		Top: top, Own: own, Settle: c.Settle, Every: c.Every, Say: app.warn,
 		Ignored: func(ctx context.Context, dirs []string) (ignored map[string]bool, err error) {
 			err = app.serve(ctx, func(s *checkpoint.Service) error {
-				ignored, err = inspect.Ignored(ctx, s, dirs)
+				ignored, err = inspect.Ignored(ctx, s.Repo, dirs)
 				return err
 			})
 			return ignored, err

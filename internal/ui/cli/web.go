@@ -69,7 +69,7 @@ func (c *WebCmd) serve(ctx context.Context, app *App, server *web.Server) error 
 		if c.Session == "" {
 			return nil
 		}
-		_, err := checkpoint.ChosenState(ctx, s, c.Session) // a page that only says that it does not exist is of no use
+		_, err := checkpoint.ChosenState(ctx, s.Sessions, c.Session) // a page that only says that it does not exist is of no use
 		return err
 	})
 	if err != nil {
@@ -114,7 +114,7 @@ func (c *WebCmd) serve(ctx context.Context, app *App, server *web.Server) error 
 func (c *WebCmd) open(ctx context.Context, app *App, server *web.Server) (shut func(), err error) {
 	shut = func() {}
 	err = app.serve(ctx, func(s *checkpoint.Service) error {
-		if err := hasBrowser(s); err != nil {
+		if err := hasBrowser(s.Rules); err != nil {
 			return err
 		}
 		dir, err := s.Repo.Dir()
@@ -137,9 +137,9 @@ func (c *WebCmd) open(ctx context.Context, app *App, server *web.Server) (shut f
 }
 
 // hasBrowser returns an error if git would start no browser, or one in the terminal.
-func hasBrowser(s *checkpoint.Service) error {
+func hasBrowser(s *checkpoint.Rules) error {
 	_, chosen := s.Repo.Config.Get("web.browser")
-	if !chosen && runtime.GOOS == "linux" && s.Getenv("DISPLAY") == "" && s.Getenv("WAYLAND_DISPLAY") == "" {
+	if !chosen && runtime.GOOS == "linux" && s.Settings.Getenv("DISPLAY") == "" && s.Settings.Getenv("WAYLAND_DISPLAY") == "" {
 		return errors.New("there is no graphical display")
 	}
 	return nil
@@ -148,7 +148,7 @@ func hasBrowser(s *checkpoint.Service) error {
 // write writes the file, after the secret scanner has passed what it contains. A failure leaves no
 // half of a file and keeps an older one.
 func (c *WebCmd) write(ctx context.Context, app *App, s *checkpoint.Service, server *web.Server) error {
-	t, err := inspect.ReadTimeline(ctx, s, c.Session)
+	t, err := inspect.ReadTimeline(ctx, s.Sessions, c.Session)
 	if err == nil {
 		err = c.destination(app).Check(web.IsFile)
 	}

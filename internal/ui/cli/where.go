@@ -29,7 +29,7 @@ func (f whereFlag) refuse(typed string) error {
 
 // choose returns the checkpoint to use: typed if none of the flags was given, else the one that the
 // flag selects. It may be empty if nothing was typed; what that means depends on the command.
-func (f whereFlag) choose(ctx context.Context, app *App, s *checkpoint.Service, session, typed string) (string, error) {
+func (f whereFlag) choose(ctx context.Context, app *App, s *checkpoint.Sessions, session, typed string) (string, error) {
 	switch {
 	case !f.given():
 		return typed, nil

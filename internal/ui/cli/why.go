@@ -49,8 +49,8 @@ func (c *WhyCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error
 		if req.File, req.Lines = m[1], []string{m[2]}; !strings.Contains(m[2], ",") {
 			req.Lines[0] += "," + m[2] // for git one number means all lines from there
 		}
-	} else if oid, is := why.ResolveCommit(ctx, s, c.What); is && len(c.Lines) == 0 {
-		return app.printBehind(ctx, s, oid)
+	} else if oid, is := why.ResolveCommit(ctx, s.Repo, c.What); is && len(c.Lines) == 0 {
+		return app.printBehind(ctx, s.Rules, oid)
 	} else if len(c.Lines) == 0 {
 		if _, err := os.Lstat(filepath.Join(app.dir, c.What)); err != nil {
 			return checkpoint.Failure(checkpoint.KindNotFound, "for a line of a file, write git checkpoint why FILE:LINE", "no such commit or file: %q", name.Clip(c.What, name.Said))
@@ -59,23 +59,23 @@ func (c *WhyCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error
 			return (&BlameCmd{First: c.What, followFlags: c.followFlags}).Run(ctx, app, s)
 		}
 	}
-	lines, err := why.Lines(ctx, s, req)
+	lines, err := why.Lines(ctx, s.Rules, req)
 	if err != nil {
 		return err
 	}
-	witness.Open(s).Lines(ctx, lines)
-	return app.page(ctx, s, func(w io.Writer) error { return app.giveTo(w, answer.Reasons(lines)) })
+	witness.Open(s.Repo).Lines(ctx, lines)
+	return app.page(ctx, s.Repo, func(w io.Writer) error { return app.giveTo(w, answer.Reasons(lines)) })
 }
 
 // printBehind prints the steps behind a commit.
-func (a *App) printBehind(ctx context.Context, s *checkpoint.Service, commit name.OID) error {
+func (a *App) printBehind(ctx context.Context, s *checkpoint.Rules, commit name.OID) error {
 	progress := a.Terminal.Progress("Reading checkpoints")
 	defer progress.Finish()
 	found, err := why.Commits(ctx, s, []name.OID{commit}, func(n int) { progress.Add(int64(n)) })
 	if err != nil {
 		return err
 	}
-	witness.Open(s).Commit(ctx, &found[0])
+	witness.Open(s.Repo).Commit(ctx, &found[0])
 	return a.give(answer.Behind{Commit: found[0]})
 }
 
@@ -97,9 +97,9 @@ func (a *App) notes(ctx context.Context, s *checkpoint.Service, req witness.Requ
 
 // behindUnless handles the error of a command that was given a name that is not a checkpoint: if it
 // is a commit, it prints the steps behind that.
-func (a *App) behindUnless(ctx context.Context, s *checkpoint.Service, typed string, err error) error {
+func (a *App) behindUnless(ctx context.Context, s *checkpoint.Rules, typed string, err error) error {
 	if checkpoint.KindOf(err) == checkpoint.KindNotFound {
-		if oid, is := why.ResolveCommit(ctx, s, typed); is {
+		if oid, is := why.ResolveCommit(ctx, s.Repo, typed); is {
 			return a.printBehind(ctx, s, oid)
 		}
 	}

@@ -26,7 +26,7 @@ type WorkflowListCmd struct {
 
 // Run prints the built-in workflows and those of the repository.
 func (c *WorkflowListCmd) Run(app *App, s *checkpoint.Service) error {
-	found, err := inspect.Workflows(s)
+	found, err := inspect.Workflows(s.Repo)
 	return app.giveUnless(err, answer.Workflows(found))
 }
 
@@ -39,7 +39,7 @@ type WorkflowShowCmd struct {
 // Run prints a definition as it was written. Without --json it escapes control characters in
 // strings, because the file may come from somebody else and a terminal would act on them.
 func (c *WorkflowShowCmd) Run(app *App, s *checkpoint.Service) error {
-	text, err := inspect.Workflow(s, c.Name)
+	text, err := inspect.Workflow(s.Rules, c.Name)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func (s *Server) attempts(ctx context.Context, service *checkpoint.Service, r *h
 	p := &attemptsPage{Sort: r.FormValue("sort")}
 	v := view{Name: "attempts", Title: "Attempts", Data: p}
 	var err error
-	if p.All, err = attempt.List(ctx, service); err != nil || len(p.All) == 0 {
+	if p.All, err = attempt.List(ctx, service.Store); err != nil || len(p.All) == 0 {
 		return v, err
 	}
 	p.Comparison, err = attempt.Compare(ctx, service, attempt.CompareRequest{Session: r.FormValue("session"), Sort: p.Sort})

@@ -7,6 +7,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/store"
 )
 
 // byOther is a path of an agent's step that the agent is not known to have made.
@@ -17,9 +18,9 @@ type byOther struct {
 }
 
 // byOthers returns what of an agent's step the agent is not known to have made, as `show` lists it.
-func byOthers(ctx context.Context, service *checkpoint.Service, rec *record.Record) (all []byOther) {
+func byOthers(ctx context.Context, service *store.Store, rec *record.Record) (all []byOther) {
 	a, has := rec.Agent()
-	st, err := service.State(ctx, rec.Session)
+	st, err := checkpoint.State(ctx, service, rec.Session)
 	if !has || err != nil || st.Entry(rec.ID) == nil {
 		return nil
 	}

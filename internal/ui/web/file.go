@@ -65,7 +65,7 @@ const (
 func (s *Server) WriteFile(ctx context.Context, service *checkpoint.Service, t *inspect.Timeline, what Includes, to io.Writer) error {
 	begin, contents := firstInFile(t), what == WithContents
 	p := &filePage{timelinePage: timelinePage{Timeline: *t, Older: begin}, Contents: contents, Written: checkpoint.Time{Time: s.Now()}}
-	rows := p.rows(ctx, service, begin, len(t.Steps))
+	rows := p.rows(ctx, service.Rules, begin, len(t.Steps))
 	p.Drawing, p.Days, p.Metrics = draw(rows, t.Moves), days(rows), nil
 	for _, r := range slices.Backward(rows) {
 		one, err := s.inFile(ctx, service, r, contents)

@@ -51,8 +51,8 @@ func (s *Server) lines(ctx context.Context, service *checkpoint.Service, r *http
 	if p.What == "" {
 		return v, nil
 	}
-	if oid, is := why.ResolveCommit(ctx, service, p.What); is && r.FormValue("as") != "file" {
-		found, err := why.Commits(ctx, service, []name.OID{oid}, nil)
+	if oid, is := why.ResolveCommit(ctx, service.Repo, p.What); is && r.FormValue("as") != "file" {
+		found, err := why.Commits(ctx, service.Rules, []name.OID{oid}, nil)
 		if err != nil {
 			return view{}, err
 		}
@@ -69,7 +69,7 @@ func (s *Server) lines(ctx context.Context, service *checkpoint.Service, r *http
 	if strings.Contains(p.What, "\x00") || git.RefusedName(filepath.ToSlash(p.What), false) {
 		return view{}, checkpoint.Failure(checkpoint.KindNotFound, "", "there is no file %q", name.Clip(p.What, name.Said))
 	}
-	lines, err := why.Lines(ctx, service, why.Request{File: filepath.Join(service.Repo.WorkTree, filepath.FromSlash(p.What))})
+	lines, err := why.Lines(ctx, service.Rules, why.Request{File: filepath.Join(service.Repo.WorkTree, filepath.FromSlash(p.What))})
 	if err != nil {
 		return view{}, err
 	}

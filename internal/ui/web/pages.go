@@ -16,6 +16,8 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/verb/inspect"
 	"git-checkpoint/internal/verb/session"
 )
@@ -70,7 +72,7 @@ func (s *Server) step(ctx context.Context, service *checkpoint.Service, r *http.
 		return view{}, err
 	}
 	p.Checks = s.checksOf(ctx, string(p.Session), string(p.ID))
-	p.Older, p.Newer, p.Who, err = inspect.Neighbors(ctx, service, p.Session, p.ID)
+	p.Older, p.Newer, p.Who, err = inspect.Neighbors(ctx, service.Store, p.Session, p.ID)
 	if err != nil {
 		return view{}, err
 	}
@@ -82,7 +84,7 @@ func (s *Server) step(ctx context.Context, service *checkpoint.Service, r *http.
 // be read are left out where the rest is still useful.
 func (s *Server) stepOf(ctx context.Context, service *checkpoint.Service, in, ref, only string) (*stepPage, error) {
 	const mostOutput = 64 << 10 // how much of an output a page shows, in bytes
-	detail, err := inspect.Show(ctx, service, in, ref)
+	detail, err := inspect.Show(ctx, service.Sessions, in, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +99,8 @@ func (s *Server) stepOf(ctx context.Context, service *checkpoint.Service, in, re
 	if a, has := rec.Agent(); has {
 		p.Agent = strings.TrimSpace(a.Name + " " + a.Version + " " + a.Model)
 	}
-	p.Others = byOthers(ctx, service, rec)
-	changed, err := inspect.ShownFiles(ctx, service, detail)
+	p.Others = byOthers(ctx, service.Store, rec)
+	changed, err := inspect.ShownFiles(ctx, service.Store, detail)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +111,7 @@ func (s *Server) stepOf(ctx context.Context, service *checkpoint.Service, in, re
 	p.State = treeOf(rec.State, p.Changes)
 	for _, n := range slices.Sorted(maps.Keys(rec.Outputs)) {
 		o := output{Name: n, Size: rec.Outputs[n].Size, Lines: rec.Outputs[n].Lines}
-		if data, err := inspect.Output(ctx, service, string(rec.Session), string(rec.ID), n); err == nil {
+		if data, err := inspect.Output(ctx, service.Sessions, string(rec.Session), string(rec.ID), n); err == nil {
 			o.Cut = len(data) > mostOutput
 			o.Text = plain(string(data[:min(len(data), mostOutput)]))
 		}
@@ -143,7 +145,7 @@ type comparePage struct {
 // compare shows the form to choose two checkpoints, and below it how they differ.
 func (s *Server) compare(ctx context.Context, service *checkpoint.Service, r *http.Request) (view, error) {
 	in := r.FormValue("session")
-	t, err := inspect.ReadTimeline(ctx, service, in)
+	t, err := inspect.ReadTimeline(ctx, service.Sessions, in)
 	if err != nil {
 		return view{}, err
 	}
@@ -189,7 +191,7 @@ type point struct {
 // metrics shows a chart for each number or boolean that the milestones have among their metrics.
 func (s *Server) metrics(ctx context.Context, service *checkpoint.Service, r *http.Request) (view, error) {
 	const mostMetrics = 1000 // how many milestones the page reads, the newest
-	t, err := inspect.ReadTimeline(ctx, service, r.FormValue("session"))
+	t, err := inspect.ReadTimeline(ctx, service.Sessions, r.FormValue("session"))
 	if err != nil {
 		return view{}, err
 	}
@@ -197,11 +199,11 @@ func (s *Server) metrics(ctx context.Context, service *checkpoint.Service, r *ht
 	p := &metricsPage{Older: max(0, len(steps)-mostMetrics)}
 	points := map[string][]point{}
 	for i, step := range steps[p.Older:] {
-		rec, err := t.Record(ctx, service, step.ID)
+		rec, err := t.Record(ctx, service.Store, step.ID)
 		if err != nil {
 			continue // the timeline shows that it is damaged
 		}
-		for key, value := range numbers(t.Metrics(service, rec)) {
+		for key, value := range numbers(t.Metrics(service.Settings, rec)) {
 			points[key] = append(points[key], point{
 				X: 20 + i*24, Value: value.Raw, number: value.Float(), Label: step.Called(),
 				Link: query("/step", "session", t.Session, "ref", step.ID),
@@ -256,7 +258,7 @@ type manifest struct {
 
 // sessions shows all sessions.
 func (s *Server) sessions(ctx context.Context, service *checkpoint.Service, _ *http.Request) (view, error) {
-	all, err := session.List(ctx, service)
+	all, err := session.List(ctx, service.Sessions)
 	if err != nil {
 		return view{}, err
 	}
@@ -309,7 +311,7 @@ func (s *Server) find(ctx context.Context, service *checkpoint.Service, r *http.
 	p := &findPage{Text: r.FormValue("q"), Where: r.FormValue("where"), Everywhere: r.FormValue("everywhere") != ""}
 	v := view{Name: "find", Title: "Find", Data: p}
 	if p.Where != "" {
-		listed, err := inspect.List(ctx, service, inspect.ListRequest{Session: r.FormValue("session"), Where: p.Where})
+		listed, err := inspect.List(ctx, service.Sessions, inspect.ListRequest{Session: r.FormValue("session"), Where: p.Where})
 		if err != nil {
 			return view{}, err
 		}
@@ -319,7 +321,7 @@ func (s *Server) find(ctx context.Context, service *checkpoint.Service, r *http.
 			}
 		}
 	} else if p.Everywhere && strings.TrimSpace(p.Text) != "" {
-		said, err := inspect.Search(ctx, service, "", []string{p.Text})
+		said, err := inspect.Search(ctx, service.Sessions, "", []string{p.Text})
 		if err != nil {
 			return view{}, err
 		}
@@ -327,11 +329,11 @@ func (s *Server) find(ctx context.Context, service *checkpoint.Service, r *http.
 		p.Cut, p.Said = len(said) > mostFound, said[:min(len(said), mostFound)]
 		return v, nil
 	} else if p.Text != "" {
-		t, err := inspect.ReadTimeline(ctx, service, r.FormValue("session"))
+		t, err := inspect.ReadTimeline(ctx, service.Sessions, r.FormValue("session"))
 		if err != nil {
 			return view{}, err
 		}
-		p.search(ctx, service, t)
+		p.search(ctx, service.Store, t)
 	}
 	if p.Cut = len(p.Found) > mostFound; p.Cut {
 		p.Found = p.Found[:mostFound]
@@ -341,7 +343,7 @@ func (s *Server) find(ctx context.Context, service *checkpoint.Service, r *http.
 
 // search compares the text with messages, labels, step names and ids of all checkpoints, and with
 // the changed paths of the newest mostSearched.
-func (p *findPage) search(ctx context.Context, service *checkpoint.Service, t *inspect.Timeline) {
+func (p *findPage) search(ctx context.Context, service *store.Store, t *inspect.Timeline) {
 	text := strings.ToLower(p.Text)
 	for _, step := range slices.Backward(t.Steps) {
 		one := found{Item: step.Item}
@@ -378,7 +380,7 @@ func (s *Server) blob(w http.ResponseWriter, r *http.Request) {
 	defer s.one.Unlock()
 	var data []byte
 	err := s.Open(r.Context(), func(service *checkpoint.Service) (err error) {
-		data, err = pictureOf(r.Context(), service, r.FormValue("id"))
+		data, err = pictureOf(r.Context(), service.Repo, r.FormValue("id"))
 		return err
 	})
 	kind := pictureKind(data)
@@ -392,12 +394,12 @@ func (s *Server) blob(w http.ResponseWriter, r *http.Request) {
 }
 
 // pictureOf reads a blob by its id.
-func pictureOf(ctx context.Context, service *checkpoint.Service, id string) ([]byte, error) {
+func pictureOf(ctx context.Context, service *git.Repo, id string) ([]byte, error) {
 	const largestPicture = 10 << 20 // in bytes
 	if !checkpoint.HexPattern().MatchString(id) {
 		return nil, fmt.Errorf("%q is not an object id", name.Clip(id, name.Said))
 	}
-	o, err := service.Repo.Objects.Batch().Typed(ctx, id, "blob")
+	o, err := service.Objects.Batch().Typed(ctx, id, "blob")
 	if err == nil && len(o.Data) > largestPicture {
 		err = fmt.Errorf("%s is too large to be shown on a page", id)
 	}

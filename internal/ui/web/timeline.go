@@ -62,7 +62,7 @@ type part struct {
 func (s *Server) timeline(ctx context.Context, service *checkpoint.Service, r *http.Request) (view, error) {
 	const window = 100 // how many checkpoints a page of the timeline shows
 	session := cmp.Or(r.FormValue("session"), s.Session)
-	t, err := inspect.ReadTimeline(ctx, service, session)
+	t, err := inspect.ReadTimeline(ctx, service.Sessions, session)
 	if checkpoint.KindOf(err) == checkpoint.KindNotFound && session == "" {
 		return view{Name: "empty", Title: "No checkpoints yet"}, nil
 	}
@@ -76,23 +76,23 @@ func (s *Server) timeline(ctx context.Context, service *checkpoint.Service, r *h
 	}
 	begin := max(0, end-window)
 	p.Older, p.Before, p.Newest = begin, begin, end == len(t.Steps)
-	rows := p.rows(ctx, service, begin, end)
+	rows := p.rows(ctx, service.Rules, begin, end)
 	p.Drawing, p.Days = draw(rows, t.Moves), days(rows)
 	return view{Name: "timeline", Title: string(t.Session), Data: p}, nil
 }
 
 // rows reads the records of the window. A record that cannot be read adds nothing to its row; the
 // page marks the checkpoint as damaged. It also collects the names of all metrics.
-func (p *timelinePage) rows(ctx context.Context, service *checkpoint.Service, begin, end int) []row {
+func (p *timelinePage) rows(ctx context.Context, service *checkpoint.Rules, begin, end int) []row {
 	metrics := map[string]bool{}
 	var out []row
 	for _, step := range p.Steps[begin:end] {
 		one := row{TimelineStep: step, Session: string(p.Session), Dot: !step.Milestone}
-		if rec, err := p.Record(ctx, service, step.ID); err == nil {
+		if rec, err := p.Record(ctx, service.Store, step.ID); err == nil {
 			if a, has := rec.Agent(); has {
 				one.Agent = strings.TrimSpace(a.Name + " " + a.Model)
 			}
-			for key, value := range numbers(p.Timeline.Metrics(service, rec)) {
+			for key, value := range numbers(p.Timeline.Metrics(service.Settings, rec)) {
 				metrics[key] = true
 				if key == p.Colour {
 					one.Value = value.Raw

@@ -63,7 +63,7 @@ func TestFork(t *testing.T) {
 		t.Errorf("here: %s", got)
 	}
 	if err := w.Do(func(ctx context.Context, s *checkpoint.Service) error {
-		all, err := List(ctx, s)
+		all, err := List(ctx, s.Store)
 		if len(all) != 3 {
 			t.Errorf("listed: %+v", all)
 		}

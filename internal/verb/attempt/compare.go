@@ -82,7 +82,7 @@ func (c *Comparison) Ran() bool {
 
 // Compare compares attempts, sessions or checkpoints. Nothing is changed.
 func Compare(ctx context.Context, s *checkpoint.Service, req CompareRequest) (*Comparison, error) {
-	rows, err := compared(ctx, s, req)
+	rows, err := compared(ctx, s.Sessions, req)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func Compare(ctx context.Context, s *checkpoint.Service, req CompareRequest) (*C
 	}
 	for _, m := range c.Metrics {
 		if !known[m] && len(rows) > 0 {
-			s.Warn(fmt.Sprintf("none of them has a metric %q", name.Clip(m, name.Said)))
+			s.Store.Warn(fmt.Sprintf("none of them has a metric %q", name.Clip(m, name.Said)))
 		}
 	}
 	// Without a choice show every metric that some row has.
@@ -117,8 +117,8 @@ func Compare(ctx context.Context, s *checkpoint.Service, req CompareRequest) (*C
 }
 
 // compared returns the rows of the request, with their bases set but not measured.
-func compared(ctx context.Context, s *checkpoint.Service, req CompareRequest) ([]Compared, error) {
-	all, err := List(ctx, s)
+func compared(ctx context.Context, s *checkpoint.Sessions, req CompareRequest) ([]Compared, error) {
+	all, err := List(ctx, s.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func compared(ctx context.Context, s *checkpoint.Service, req CompareRequest) ([
 // newestFork returns the attempts that were forked from one checkpoint of this session, the
 // one from which an attempt was forked last. In the worktree of an attempt, the session is
 // the one from which the attempt came.
-func newestFork(ctx context.Context, s *checkpoint.Service, all []Attempt, session string) ([]Compared, error) {
+func newestFork(ctx context.Context, s *checkpoint.Sessions, all []Attempt, session string) ([]Compared, error) {
 	here, err := s.ChooseSession(ctx, session)
 	if err != nil {
 		return nil, err
@@ -184,14 +184,14 @@ func newestFork(ctx context.Context, s *checkpoint.Service, all []Attempt, sessi
 
 // named returns the row for what a person typed: the name of an attempt, a session, or a
 // checkpoint, in this order.
-func named(ctx context.Context, s *checkpoint.Service, all []Attempt, session, typed string) (Compared, error) {
+func named(ctx context.Context, s *checkpoint.Sessions, all []Attempt, session, typed string) (Compared, error) {
 	for _, a := range all {
 		if string(a.Session) == typed || a.Name == typed {
 			return rowOfAttempt(ctx, s, a)
 		}
 	}
 	// A session with the name goes before a checkpoint of this session.
-	if other, err := s.SessionCalled(ctx, typed); err != nil {
+	if other, err := checkpoint.SessionCalled(ctx, s.Store, typed); err != nil {
 		return Compared{}, err
 	} else if other != "" {
 		return rowOf(ctx, s, typed, typed+":@")
@@ -203,7 +203,7 @@ func named(ctx context.Context, s *checkpoint.Service, all []Attempt, session, t
 }
 
 // rowOfAttempt reads the current checkpoint of an attempt.
-func rowOfAttempt(ctx context.Context, s *checkpoint.Service, a Attempt) (Compared, error) {
+func rowOfAttempt(ctx context.Context, s *checkpoint.Sessions, a Attempt) (Compared, error) {
 	r, err := rowOf(ctx, s, a.Name, string(a.Session)+":@")
 	r.Steps, r.from = a.Steps, a.From
 	if a.Run != nil {
@@ -213,12 +213,12 @@ func rowOfAttempt(ctx context.Context, s *checkpoint.Service, a Attempt) (Compar
 }
 
 // rowOf reads a checkpoint.
-func rowOf(ctx context.Context, s *checkpoint.Service, called, ref string) (Compared, error) {
+func rowOf(ctx context.Context, s *checkpoint.Sessions, called, ref string) (Compared, error) {
 	f, err := s.Reach(ctx, "", ref)
 	if err != nil {
 		return Compared{}, err
 	}
-	got, err := s.ReadStored(ctx, f.Entry)
+	got, err := checkpoint.ReadStored(ctx, s.Store, f.Entry)
 	if err != nil {
 		return Compared{}, checkpoint.DamagedError(f.Entry, err)
 	}
@@ -228,10 +228,10 @@ func rowOf(ctx context.Context, s *checkpoint.Service, called, ref string) (Comp
 		Name: called, Session: f.Session, ID: rec.ID, Label: rec.Label, Called: checkpoint.NameTo(f.State, f.Entry), Step: rec.Step, Status: rec.Status, CreatedAt: checkpoint.Time{Time: rec.CreatedAt},
 		Message: message, Best: []string{}, found: f, tree: rec.Snapshot.Tree, raw: got.Raw, marks: inspect.Marks(f.State, f.Entry, rec),
 	}
-	r.readMetrics(ctx, s, rec)
-	used, err := inspect.UsageUntil(ctx, s, f.State, f.Entry)
+	r.readMetrics(ctx, s.Rules, rec)
+	used, err := inspect.UsageUntil(ctx, s.Rules, f.State, f.Entry)
 	if err != nil {
-		s.Warn(err.Error())
+		s.Store.Warn(err.Error())
 	}
 	if added := inspect.AddTokens(r.Metrics, used); added != "" {
 		better := map[string]workflow.Better{}
@@ -251,7 +251,7 @@ func rowOf(ctx context.Context, s *checkpoint.Service, called, ref string) (Comp
 }
 
 // readMetrics fills in the values that the workflow defines as metrics.
-func (r *Compared) readMetrics(ctx context.Context, s *checkpoint.Service, rec *record.Record) {
+func (r *Compared) readMetrics(ctx context.Context, s *checkpoint.Rules, rec *record.Record) {
 	def, err := s.DefinitionFor(ctx, r.found.State)
 	if err != nil {
 		def = workflow.Default()
@@ -393,11 +393,11 @@ func DiffOf(ctx context.Context, s *checkpoint.Service, req CompareRequest) (*in
 	if len(req.Names) != 2 {
 		return nil, checkpoint.Usage("git checkpoint compare A B --files", "--files compares exactly two")
 	}
-	rows, err := compared(ctx, s, req)
+	rows, err := compared(ctx, s.Sessions, req)
 	if err != nil {
 		return nil, err
 	}
-	at := worktrees(s)
+	at := worktrees(s.Repo)
 	d := &inspect.Difference{
 		State: []inspect.StateChange{}, Outputs: []record.OutputChange{}, Checkpoints: []checkpoint.Labelled{}, Commits: []inspect.CommitLine{},
 		From: checkpoint.Labelled{ID: rows[0].ID, Label: rows[0].Label}, To: &checkpoint.Labelled{ID: rows[1].ID, Label: rows[1].Label},
@@ -408,7 +408,7 @@ func DiffOf(ctx context.Context, s *checkpoint.Service, req CompareRequest) (*in
 	if d.ToTree, err = rows[1].treeNow(ctx, s, at); err != nil {
 		return nil, err
 	}
-	d.Files, err = inspect.ChangedFiles(ctx, s, d.FromTree, d.ToTree, nil)
+	d.Files, err = inspect.ChangedFiles(ctx, s.Repo, d.FromTree, d.ToTree, nil)
 	return d, err
 }
 
@@ -425,7 +425,7 @@ func (r *Compared) treeNow(ctx context.Context, s *checkpoint.Service, at map[na
 		return "", err
 	}
 	defer in.Close()
-	rec, err := s.ReadRecord(ctx, r.found.Entry)
+	rec, err := checkpoint.ReadRecord(ctx, s.Store, r.found.Entry)
 	if err != nil {
 		return "", checkpoint.DamagedError(r.found.Entry, err)
 	}

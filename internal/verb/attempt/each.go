@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
@@ -69,7 +70,7 @@ func (f *forking) runOne(ctx context.Context, p *place, terminal *sync.Mutex) er
 			p.Steps++
 		}
 	}
-	return p.s.Remember(forkFile, p.Attempt) // compare shows the exit code
+	return checkpoint.Remember(p.s.Store, forkFile, p.Attempt) // compare shows the exit code
 }
 
 // labelled writes complete lines, each with the name of its attempt in front.

@@ -149,23 +149,23 @@ func (f *forking) prepare(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if f.from, err = f.s.ReachOne(ctx, f.req.Session, f.req.Ref); err != nil {
+	if f.from, err = f.s.Sessions.ReachOne(ctx, f.req.Session, f.req.Ref); err != nil {
 		return err
 	}
 	if f.req.Ref == "" || f.req.Ref == "@" {
-		if err := f.s.RefuseLines(ctx, f.from.State, "fork %s"); err != nil {
+		if err := checkpoint.RefuseLines(ctx, f.s.Store, f.from.State, "fork %s"); err != nil {
 			return err
 		}
 	}
 	e := f.from.Entry
-	if f.record, err = f.s.ReadRecord(ctx, e); err != nil {
+	if f.record, err = checkpoint.ReadRecord(ctx, f.s.Store, e); err != nil {
 		return checkpoint.DamagedError(e, err)
 	}
 	if f.record.Snapshot.Tree == "" {
 		return checkpoint.Failure(checkpoint.KindRefused, "", "%s was imported without files, so there is nothing to fork", checkpoint.MentionOf(f.record))
 	}
 	if f.req.Chat {
-		if f.chat, err = continuation.Find(ctx, f.s, e, f.record, continuation.NewWorktree); err != nil {
+		if f.chat, err = continuation.Find(ctx, f.s.Sessions, e, f.record, continuation.NewWorktree); err != nil {
 			return err
 		}
 	}
@@ -174,16 +174,16 @@ func (f *forking) prepare(ctx context.Context) error {
 	}
 	// Files over the size limit, for example, are in no checkpoint and cannot be in a fork.
 	for _, sk := range f.record.Snapshot.Skipped {
-		f.s.Warn(fmt.Sprintf("%s is not in the checkpoint, so it is not in the fork (%s)", sk.Path, sk.Reason))
+		f.s.Store.Warn(fmt.Sprintf("%s is not in the checkpoint, so it is not in the fork (%s)", sk.Path, sk.Reason))
 	}
-	f.head = linked.HeadFor(ctx, f.s, f.record.Git.Head)
+	f.head = linked.HeadFor(ctx, f.s.Repo, f.record.Git.Head)
 	if made := f.record.Git.Head; made != "" && f.head != "" && f.head != made {
-		f.s.Warn(fmt.Sprintf("the commit that %s was made on is not here; HEAD of the fork is that of this worktree", checkpoint.MentionOf(f.record)))
+		f.s.Store.Warn(fmt.Sprintf("the commit that %s was made on is not here; HEAD of the fork is that of this worktree", checkpoint.MentionOf(f.record)))
 	}
 	if f.head == "" {
 		return checkpoint.Failure(checkpoint.KindRefused, "`git commit --allow-empty -m Begin` makes the first one; files and index stay as they are", "there is no commit yet, and a linked worktree needs one")
 	}
-	if f.ignored, err = ignored(ctx, f.s, f.req.CopyIgnored); err == nil && !f.req.NoCopy {
+	if f.ignored, err = ignored(ctx, f.s.Store, f.req.CopyIgnored); err == nil && !f.req.NoCopy {
 		err = f.include(ctx)
 	}
 	return cmp.Or(err, f.checkBranches(ctx))
@@ -223,7 +223,7 @@ func (f *forking) checkBranches(ctx context.Context) error {
 		if f.req.Branch == "" {
 			return nil
 		}
-		if err := checkpoint.RefuseBranch(ctx, f.s, f.lettered(f.req.Branch, i), "choose another name"); err != nil {
+		if err := checkpoint.RefuseBranch(ctx, f.s.Repo, f.lettered(f.req.Branch, i), "choose another name"); err != nil {
 			return err
 		}
 	}
@@ -247,13 +247,13 @@ func (f *forking) make(ctx context.Context, p *place) (err error) {
 			err = p.note.End()
 			return
 		}
-		err = errors.Join(err, p.chat.Remove(context.WithoutCancel(ctx), p.s))
 		if p.s != nil {
+			err = errors.Join(err, p.chat.Remove(context.WithoutCancel(ctx), p.s.Repo))
 			p.s.Close()
 		}
 		err = errors.Join(err, f.unmake(context.WithoutCancel(ctx), p))
 	}()
-	err = linked.Add(ctx, f.s, linked.Place{Dir: p.Worktree, Branch: p.Branch, At: f.head})
+	err = linked.Add(ctx, f.s.Repo, linked.Place{Dir: p.Worktree, Branch: p.Branch, At: f.head})
 	// A git that fails removes the worktree that it has made, so what is there is that of another
 	// process, which was faster. What a killed git has made is ours to remove.
 	p.foreign = git.ExitCode(err) > 0
@@ -268,7 +268,7 @@ func (f *forking) make(ctx context.Context, p *place) (err error) {
 		return err
 	}
 	f.s.Trace("filled")
-	commits.Checkout(ctx, p.s, f.head) // the files are there, as for git worktree add
+	commits.Checkout(ctx, p.s.Store, f.head) // the files are there, as for git worktree add
 	if err := copyIgnored(ctx, f.s, p.s, f.ignored); err != nil {
 		return err
 	}
@@ -280,7 +280,7 @@ func (f *forking) make(ctx context.Context, p *place) (err error) {
 			return err
 		}
 	}
-	if err := p.s.Remember(forkFile, p.Attempt); err != nil {
+	if err := checkpoint.Remember(p.s.Store, forkFile, p.Attempt); err != nil {
 		return err
 	}
 	request := create.Forking(p.Session, create.Fork{From: f.from, Name: p.Name})
@@ -290,7 +290,7 @@ func (f *forking) make(ctx context.Context, p *place) (err error) {
 		return err
 	}
 	p.Current = new(checkpoint.LabelledBy(made.Record))
-	p.Chat, err = p.chat.Keep(p.s)
+	p.Chat, err = p.chat.Keep(p.s.Store)
 	return err
 }
 
@@ -314,7 +314,7 @@ func (f *forking) unmake(ctx context.Context, p *place) error {
 	}
 	if p.Branch != "" {
 		if _, err := f.s.Repo.Output(ctx, unbranch...); err != nil {
-			f.s.Warn(err.Error())
+			f.s.Store.Warn(err.Error())
 		}
 	}
 	return nil

@@ -70,7 +70,7 @@ func hostileTree(w world, called, mode string, deep bool) name.OID {
 func forge(w world, tree name.OID) (id name.ID) {
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
 		_, err := s.Store.Transact(ctx, "main", func(ctx context.Context, v store.View) (change store.Change, err error) {
-			e, err := s.NewEvent(journal.KindCreate, "main")
+			e, err := checkpoint.NewEvent(s.Store, journal.KindCreate, "main")
 			if err != nil {
 				return change, err
 			}
@@ -81,7 +81,7 @@ func forge(w world, tree name.OID) (id name.ID) {
 			if r.Git.Index, err = s.Repo.Commits.TreeOf(ctx, s.Repo.Head.OID); err != nil {
 				return change, err
 			}
-			if r.ID, err = s.FreeID(v.State, 2, e.Time); err != nil {
+			if r.ID, err = checkpoint.FreeID(s.Store, v.State, 2, e.Time); err != nil {
 				return change, err
 			}
 			author, committer := s.Repo.Commits.Identity(e.Time)
@@ -132,7 +132,7 @@ func hostileWorld(t *testing.T, hostile, mode string, deep bool) {
 		return err
 	})
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-		return repair.Validate(ctx, s, repair.ValidateRequest{All: true, Deep: true}, func(v repair.Validated) error {
+		return repair.Validate(ctx, s.Sessions, repair.ValidateRequest{All: true, Deep: true}, func(v repair.Validated) error {
 			if string(v.Checkpoint) == made && v.OK {
 				t.Error("validate --deep calls it whole")
 			} else if string(v.Checkpoint) == made {

@@ -17,12 +17,13 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/rollback"
 )
 
 // ignored returns the paths of ignored files that match pathspecs.
-func ignored(ctx context.Context, s *checkpoint.Service, specs []string) ([]string, error) {
+func ignored(ctx context.Context, s *store.Store, specs []string) ([]string, error) {
 	if len(specs) == 0 {
 		return nil, nil
 	}
@@ -57,7 +58,7 @@ func copyIgnored(ctx context.Context, from, to *checkpoint.Service, paths []stri
 		return err
 	}
 	defer target.Close() //nolint:errcheck // what was written in it is closed
-	ignored, err := ignoredThere(ctx, source, target, to, paths)
+	ignored, err := ignoredThere(ctx, source, target, to.Repo, paths)
 	if err != nil {
 		return err
 	}
@@ -85,9 +86,9 @@ func copyIgnored(ctx context.Context, from, to *checkpoint.Service, paths []stri
 		}
 	}
 	for _, reason := range slices.Sorted(maps.Keys(left)) {
-		from.Warn(fmt.Sprintf("not copied: %s%s", reason, rollback.Some(create.ToPaths(left[reason]))))
+		from.Store.Warn(fmt.Sprintf("not copied: %s%s", reason, rollback.Some(create.ToPaths(left[reason]))))
 	}
-	return to.Remember(copiedFile, copied)
+	return checkpoint.Remember(to.Store, copiedFile, copied)
 }
 
 // copiedFile has the stamps of the files that were copied into a worktree, by path.
@@ -107,12 +108,12 @@ func stamp(root *os.Root, p string) string {
 }
 
 // edited returns the copies that somebody has edited since.
-func edited(in *checkpoint.Service) (lost []Lost, err error) {
+func edited(in *git.Repo) (lost []Lost, err error) {
 	var copied map[string]string
-	if _, err := in.Recall(copiedFile, &copied); err != nil {
+	if _, err := checkpoint.Recall(in, copiedFile, &copied); err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(in.Repo.WorkTree)
+	root, err := os.OpenRoot(in.WorkTree)
 	if err != nil {
 		return nil, err
 	}
@@ -138,14 +139,14 @@ func leadsOut(root *os.Root, p string) bool {
 
 // ignoredThere returns which of the paths the rules of the new worktree ignore. A directory may have its own rule, in
 // a .gitignore that is ignored itself: it is copied first, and removed again if it does not ignore itself.
-func ignoredThere(ctx context.Context, source, target *os.Root, to *checkpoint.Service, paths []string) (map[string]bool, error) {
+func ignoredThere(ctx context.Context, source, target *os.Root, to *git.Repo, paths []string) (map[string]bool, error) {
 	var rules []string
 	for _, p := range paths {
 		if _, err := target.Lstat(filepath.FromSlash(p)); path.Base(p) == ".gitignore" && errors.Is(err, fs.ErrNotExist) && copyOne(source, target, p) == nil {
 			rules = append(rules, p)
 		}
 	}
-	ignored, err := snapshot.Ignored(ctx, to.Repo, nil, paths)
+	ignored, err := snapshot.Ignored(ctx, to, nil, paths)
 	for _, p := range rules {
 		if !ignored[p] {
 			target.Remove(filepath.FromSlash(p)) //nolint:errcheck // it was made a moment ago

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
@@ -38,8 +37,8 @@ const IncludeKey = "checkpoint.worktreeInclude"
 
 // Include reads .worktreeinclude at the top of the worktree. It is nil if there is none, or if it is behind a link
 // or names nothing.
-func Include(ctx context.Context, s *checkpoint.Service) (*Included, error) {
-	root, err := os.OpenRoot(s.Repo.WorkTree)
+func Include(ctx context.Context, repo *git.Repo) (*Included, error) {
+	root, err := os.OpenRoot(repo.WorkTree)
 	if err != nil {
 		return nil, err
 	}
@@ -61,12 +60,12 @@ func Include(ctx context.Context, s *checkpoint.Service) (*Included, error) {
 	if err = errors.Join(err, file.Close()); err != nil {
 		return nil, err
 	}
-	inc := &Included{Blob: git.HashObject(s.Repo.Format, "blob", rules)}
-	consent, _ := s.Repo.Config.Get(IncludeKey)
+	inc := &Included{Blob: git.HashObject(repo.Format, "blob", rules)}
+	consent, _ := repo.Config.Get(IncludeKey)
 	inc.Agreed = consent == string(inc.Blob)
 	var lists [2][]string
 	for i, rule := range []string{"--exclude-standard", "--exclude-from=" + file.Name()} {
-		listed, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"ls-files", "-z", "--others", "--ignored", rule}, Dir: s.Repo.WorkTree})
+		listed, err := repo.Run(ctx, git.Cmd{Args: []string{"ls-files", "-z", "--others", "--ignored", rule}, Dir: repo.WorkTree})
 		if err != nil {
 			return nil, err
 		}
@@ -102,14 +101,14 @@ func (inc *Included) Agree() string { return "git config " + IncludeKey + " " + 
 
 // include adds the files of .worktreeinclude to those that are copied, if somebody agreed to that.
 func (f *forking) include(ctx context.Context) error {
-	inc, err := Include(ctx, f.s)
+	inc, err := Include(ctx, f.s.Repo)
 	switch {
 	case inc == nil || err != nil:
 		return err
 	case inc.TooMuch() != "":
-		f.s.Warn(inc.TooMuch())
+		f.s.Store.Warn(inc.TooMuch())
 	case !inc.Agreed && inc.Blob != f.req.Included:
-		f.s.Warn(fmt.Sprintf("%s names %s, of which nothing was copied, because nobody agreed to it as it is now: `%s` does", includeFile, render.Count(len(inc.Files), "ignored file", "ignored files"), inc.Agree()))
+		f.s.Store.Warn(fmt.Sprintf("%s names %s, of which nothing was copied, because nobody agreed to it as it is now: `%s` does", includeFile, render.Count(len(inc.Files), "ignored file", "ignored files"), inc.Agree()))
 	default:
 		for _, file := range inc.Files {
 			f.ignored = append(f.ignored, file.Path)

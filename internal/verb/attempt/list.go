@@ -20,17 +20,19 @@ import (
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/verb/retain"
 )
 
 // List returns the attempts of this repository, including those whose fork was interrupted.
-func List(ctx context.Context, s *checkpoint.Service) ([]Attempt, error) {
-	at := worktrees(s)
-	left, err := linked.Left(ctx, s)
+func List(ctx context.Context, s *store.Store) ([]Attempt, error) {
+	at := worktrees(s.Repo)
+	left, err := linked.Left(ctx, s.Repo)
 	if err != nil {
 		return nil, err
 	}
-	states, err := s.States(ctx, "session %q: %v")
+	states, err := checkpoint.States(ctx, s, "session %q: %v")
 	if err != nil {
 		return nil, err
 	}
@@ -49,31 +51,31 @@ func List(ctx context.Context, s *checkpoint.Service) ([]Attempt, error) {
 }
 
 // attemptOf returns a session as an attempt, or false if it was not forked.
-func attemptOf(ctx context.Context, s *checkpoint.Service, st *journal.State, where site) (Attempt, bool) {
+func attemptOf(ctx context.Context, s *store.Store, st *journal.State, where site) (Attempt, bool) {
 	origin, forked := checkpoint.OriginOf(st)
 	if !forked || origin.Name == "" { // without a name it is a conversation that goes on from another one
 		return Attempt{}, false
 	}
 	a := Attempt{Name: origin.Name, Session: st.Session, FromSession: origin.Session, From: origin.Checkpoint, Worktree: where.dir, Branch: where.branch, Run: where.run, Steps: stepsSince(st)}
-	if parent, err := s.Store.State(ctx, origin.Session); err == nil {
+	if parent, err := s.State(ctx, origin.Session); err == nil {
 		if e := parent.Entry(origin.Checkpoint); e != nil {
-			a.FromLabel, a.Origin = e.Label, s.Mentioned(ctx, parent, e)
+			a.FromLabel, a.Origin = e.Label, checkpoint.Mentioned(ctx, s, parent, e)
 		}
 	}
 	if e := st.NewestEntry(); e != nil {
-		a.Current = new(s.LabelledOf(ctx, st, e))
+		a.Current = new(checkpoint.LabelledOf(ctx, s, st, e))
 	}
 	return a, true
 }
 
 // Worktrees returns the attempts, and the other linked worktrees that git or an agent made here, also those that are
 // gone and left checkpoints, with what to know to find one again.
-func Worktrees(ctx context.Context, s *checkpoint.Service) ([]Attempt, error) {
-	all, err := List(ctx, s)
+func Worktrees(ctx context.Context, s *checkpoint.Sessions) ([]Attempt, error) {
+	all, err := List(ctx, s.Store)
 	if err != nil {
 		return nil, err
 	}
-	others, err := foreign(ctx, s)
+	others, err := foreign(ctx, s.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +89,8 @@ func Worktrees(ctx context.Context, s *checkpoint.Service) ([]Attempt, error) {
 }
 
 // foreign returns the linked worktrees that are no attempts.
-func foreign(ctx context.Context, s *checkpoint.Service) (all []Attempt, err error) {
-	states, err := s.States(ctx, "")
+func foreign(ctx context.Context, s *store.Store) (all []Attempt, err error) {
+	states, err := checkpoint.States(ctx, s, "")
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +108,7 @@ func foreign(ctx context.Context, s *checkpoint.Service) (all []Attempt, err err
 	add := func(a Attempt, st *journal.State) {
 		a.Foreign = true
 		if st != nil {
-			a.Session, a.Steps, a.Current = st.Session, stepsSince(st)+1, new(s.LabelledOf(ctx, st, st.NewestEntry()))
+			a.Session, a.Steps, a.Current = st.Session, stepsSince(st)+1, new(checkpoint.LabelledOf(ctx, s, st, st.NewestEntry()))
 			a.Name = cmp.Or(a.Name, st.NewestEntry().Event().Worktree)
 		}
 		all = append(all, a)
@@ -133,7 +135,7 @@ func foreign(ctx context.Context, s *checkpoint.Service) (all []Attempt, err err
 }
 
 // find fills in who worked in an attempt, what of it is not here, and how to get there.
-func (a *Attempt) find(ctx context.Context, s *checkpoint.Service) error {
+func (a *Attempt) find(ctx context.Context, s *checkpoint.Sessions) error {
 	if a.Worktree != "" && !a.Unfinished {
 		a.Back = "cd " + name.Quoted(a.Worktree)
 	}
@@ -145,7 +147,7 @@ func (a *Attempt) find(ctx context.Context, s *checkpoint.Service) error {
 		return err
 	}
 	a.Back = cmp.Or(a.Back, fmt.Sprintf("git checkpoint fork --session %s %s", a.Session, checkpoint.TypedName(found.State, found.Entry)))
-	rec, err := s.ReadRecord(ctx, found.Entry)
+	rec, err := checkpoint.ReadRecord(ctx, s.Store, found.Entry)
 	if err != nil {
 		return nil //nolint:nilerr // validate says so
 	}
@@ -196,9 +198,9 @@ type site struct {
 
 // worktrees returns the linked worktrees of attempts, by session. A worktree whose
 // directory was removed by hand is left out.
-func worktrees(s *checkpoint.Service) map[name.Session]site {
+func worktrees(repo *git.Repo) map[name.Session]site {
 	found := map[name.Session]site{}
-	for _, w := range s.Repo.Linked() { // attempts and others
+	for _, w := range repo.Linked() { // attempts and others
 		var a Attempt
 		data, err := os.ReadFile(filepath.Join(w.Admin, "checkpoint", forkFile))
 		if err != nil || json.Unmarshal(data, &a) != nil {
@@ -213,20 +215,20 @@ func worktrees(s *checkpoint.Service) map[name.Session]site {
 }
 
 // Find returns the attempt that a person named by its session, its name or its directory.
-func Find(ctx context.Context, s *checkpoint.Service, typed string) (*Attempt, error) {
+func Find(ctx context.Context, s *store.Store, typed string) (*Attempt, error) {
 	all, err := List(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	return among(s, all, typed)
+	return among(s.Repo, all, typed)
 }
 
 // among is Find in a list.
-func among(s *checkpoint.Service, all []Attempt, typed string) (*Attempt, error) {
+func among(repo *git.Repo, all []Attempt, typed string) (*Attempt, error) {
 	full := typed
 	if !filepath.IsAbs(full) {
 		// A relative path starts at the current directory, which is at the prefix below the top.
-		full = filepath.Join(s.Repo.WorkTree, filepath.FromSlash(s.Repo.Prefix), typed)
+		full = filepath.Join(repo.WorkTree, filepath.FromSlash(repo.Prefix), typed)
 	}
 	var fits []Attempt
 	for _, a := range all {

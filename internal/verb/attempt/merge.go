@@ -23,7 +23,7 @@ func prepareJoin(ctx context.Context, s *checkpoint.Service, from *checkpoint.Fo
 	st := from.State
 	from.Entry = checkpoint.LineOf(st, from.Entry)
 	if st.Place == "" || st.OnLine(st.Entry(st.Place))[from.Entry.Place] {
-		return nil, checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint status` names other lines", "%s is not on another line than the one here", s.Said(ctx, st, from.Entry))
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint status` names other lines", "%s is not on another line than the one here", checkpoint.Said(ctx, s.Store, st, from.Entry))
 	}
 	into := &checkpoint.Found{Session: from.Session, State: st, Entry: st.CurrentEntry()}
 	var base *journal.Entry
@@ -35,9 +35,9 @@ func prepareJoin(ctx context.Context, s *checkpoint.Service, from *checkpoint.Fo
 		}
 	}
 	if base == nil {
-		return nil, checkpoint.Failure(checkpoint.KindRefused, "", "%s and the line here have no checkpoint in common", s.Said(ctx, st, from.Entry))
+		return nil, checkpoint.Failure(checkpoint.KindRefused, "", "%s and the line here have no checkpoint in common", checkpoint.Said(ctx, s.Store, st, from.Entry))
 	}
-	rec, err := s.ReadRecord(ctx, from.Entry)
+	rec, err := checkpoint.ReadRecord(ctx, s.Store, from.Entry)
 	if err != nil {
 		return nil, checkpoint.DamagedError(from.Entry, err)
 	}
@@ -54,7 +54,7 @@ func prepareJoin(ctx context.Context, s *checkpoint.Service, from *checkpoint.Fo
 	if move.Merge, err = merging(ctx, s, base, names, req); err != nil {
 		return nil, err
 	}
-	what := rollback.Promoted{Attempt: called, Session: from.Session, ID: rec.ID, Label: rec.Label, Mention: s.Mentioned(ctx, st, from.Entry)}
+	what := rollback.Promoted{Attempt: called, Session: from.Session, ID: rec.ID, Label: rec.Label, Mention: checkpoint.Mentioned(ctx, s.Store, st, from.Entry)}
 	return promote(ctx, s, move, what, req, "promote "+called)
 }
 
@@ -70,7 +70,7 @@ func merging(ctx context.Context, s *checkpoint.Service, first *journal.Entry, c
 	}
 	wanted := func(string) bool { return true }
 	if len(req.Paths) > 0 {
-		if wanted, err = inspect.PathFilter(s, req.Paths); err != nil {
+		if wanted, err = inspect.PathFilter(s.Repo, req.Paths); err != nil {
 			return nil, err
 		}
 		wanted = inspect.WithSides(wanted)
@@ -108,9 +108,9 @@ func sayConflicts(s *checkpoint.Service, outcomes []threeway.Outcome, how MergeC
 		switch {
 		case how != MergeConflict:
 		case o.Marked:
-			s.Warn(fmt.Sprintf("conflict in %s: it will get conflict markers", o.Path))
+			s.Store.Warn(fmt.Sprintf("conflict in %s: it will get conflict markers", o.Path))
 		default:
-			s.Warn(fmt.Sprintf("conflict in %s: it stays as it is here (%s)", o.Path, o.Why))
+			s.Store.Warn(fmt.Sprintf("conflict in %s: it stays as it is here (%s)", o.Path, o.Why))
 		}
 	}
 	if len(paths) == 0 || how == MergeConflict {

@@ -16,6 +16,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/linked"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/store"
 )
 
@@ -68,8 +69,8 @@ func Numbered(called string, n int) string {
 
 // DefaultDirectory returns the default directory of a worktree: a sibling of this one, because a worktree inside would
 // show as untracked.
-func DefaultDirectory(s *checkpoint.Service, called string) string {
-	return filepath.Join(filepath.Dir(s.Repo.WorkTree), filepath.Base(s.Repo.WorkTree)+"-"+called)
+func DefaultDirectory(repo *git.Repo, called string) string {
+	return filepath.Join(filepath.Dir(repo.WorkTree), filepath.Base(repo.WorkTree)+"-"+called)
 }
 
 // Foresee returns the attempts that Fork would make, unless another process takes a name before.
@@ -104,14 +105,14 @@ func (f *forking) placed(ctx context.Context, called string, i int) *place {
 	const longestBase = 40 // bounds the part of a session's name that comes from the forked session, so that the attempt's own name fits in as well
 	p := &place{Attempt: Attempt{
 		Name: called, FromSession: f.from.Session, From: f.from.Entry.Checkpoint, FromLabel: f.from.Entry.Label,
-		Origin: f.s.Mentioned(ctx, f.from.State, f.from.Entry),
+		Origin: checkpoint.Mentioned(ctx, f.s.Store, f.from.State, f.from.Entry),
 	}}
 	base := string(f.from.Session)
 	p.Session = name.Session(strings.TrimRight(base[:min(len(base), longestBase)], ".") + "-" + called)
 	if f.req.SessionName != "" {
 		p.Session = name.Session(f.lettered(f.req.SessionName, i))
 	}
-	switch p.Worktree = DefaultDirectory(f.s, called); {
+	switch p.Worktree = DefaultDirectory(f.s.Repo, called); {
 	case f.req.Dir == "":
 	case f.req.Count <= 1:
 		p.Worktree = f.req.Dir
@@ -161,7 +162,7 @@ func (f *forking) claim(ctx context.Context, p *place) (taken string, err error)
 		f.foreseen[p.Session] = true
 		return "", nil
 	}
-	p.note, err = linked.Begin(f.s, linked.Note{Kind: linked.KindFork, Name: string(p.Session), Dir: p.Worktree, Session: p.Session})
+	p.note, err = linked.Begin(f.s.Repo, linked.Note{Kind: linked.KindFork, Name: string(p.Session), Dir: p.Worktree, Session: p.Session})
 	if errors.Is(err, linked.ErrTaken) {
 		return theSession, checkpoint.Usage("`git checkpoint doctor` says if it was cut off", "another process is making an attempt with session %q", p.Session)
 	}

@@ -15,6 +15,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
 	"git-checkpoint/internal/verb/rollback"
@@ -46,27 +47,27 @@ const (
 // PreparePromotion plans to bring the newest checkpoint of an attempt into the session from
 // which it was forked. Nothing is changed.
 func PreparePromotion(ctx context.Context, s *checkpoint.Service, req PromoteRequest) (*rollback.Plan, error) {
-	a, err := Find(ctx, s, req.Attempt)
+	a, err := Find(ctx, s.Store, req.Attempt)
 	if checkpoint.KindOf(err) == checkpoint.KindNotFound && req.How != MergeNot {
-		if line, failed := s.Resolve(ctx, "", req.Attempt); failed == nil {
+		if line, failed := s.Sessions.Resolve(ctx, "", req.Attempt); failed == nil {
 			return prepareJoin(ctx, s, line, req)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := promotable(s, a); err != nil {
+	if err := promotable(s.Repo, a); err != nil {
 		return nil, err
 	}
-	from, err := s.Resolve(ctx, string(a.Session), "@")
+	from, err := s.Sessions.Resolve(ctx, string(a.Session), "@")
 	if err != nil {
 		return nil, err
 	}
-	into, err := s.Resolve(ctx, string(a.FromSession), "@")
+	into, err := s.Sessions.Resolve(ctx, string(a.FromSession), "@")
 	if err != nil {
 		return nil, err
 	}
-	rec, err := s.ReadRecord(ctx, from.Entry)
+	rec, err := checkpoint.ReadRecord(ctx, s.Store, from.Entry)
 	if err != nil {
 		return nil, checkpoint.DamagedError(from.Entry, err)
 	}
@@ -101,11 +102,11 @@ func promote(ctx context.Context, s *checkpoint.Service, m rollback.Move, what r
 }
 
 // promotable refuses attempts that cannot be promoted from this worktree.
-func promotable(s *checkpoint.Service, a *Attempt) error {
+func promotable(repo *git.Repo, a *Attempt) error {
 	switch {
 	case a.Unfinished:
 		return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint fork --remove "+string(a.Session)+"` removes it", "the fork of %s was cut off", a.Name)
-	case a.Worktree == s.Repo.WorkTree:
+	case a.Worktree == repo.WorkTree:
 		return checkpoint.Failure(checkpoint.KindRefused, fmt.Sprintf("run it in the worktree of session %s", a.FromSession), "this is the worktree of %s, and its files are here already", a.Name)
 	}
 	return nil
@@ -142,6 +143,6 @@ func warnUnsaved(ctx context.Context, s *checkpoint.Service, a *Attempt, rec *re
 	}
 	defer in.Close()
 	if tree, err := inspect.TreeNow(ctx, in, rec); err == nil && tree != rec.Snapshot.Tree {
-		s.Warn(fmt.Sprintf("%s has changes since %s that are in no checkpoint and will not be brought; `git -C %s checkpoint save` makes one", a.Name, checkpoint.MentionOf(rec), name.Quoted(a.Worktree)))
+		s.Store.Warn(fmt.Sprintf("%s has changes since %s that are in no checkpoint and will not be brought; `git -C %s checkpoint save` makes one", a.Name, checkpoint.MentionOf(rec), name.Quoted(a.Worktree)))
 	}
 }

@@ -39,13 +39,13 @@ type Lost struct {
 
 // PrepareRemoval plans to remove the worktree of an attempt. Nothing is changed.
 func PrepareRemoval(ctx context.Context, s *checkpoint.Service, typed string) (*Removal, error) {
-	a, err := Find(ctx, s, typed)
+	a, err := Find(ctx, s.Store, typed)
 	if checkpoint.KindOf(err) == checkpoint.KindNotFound {
-		others, failed := foreign(ctx, s)
+		others, failed := foreign(ctx, s.Store)
 		if failed != nil {
 			return nil, failed
 		}
-		a, err = among(s, others, typed)
+		a, err = among(s.Repo, others, typed)
 	}
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func PrepareRemoval(ctx context.Context, s *checkpoint.Service, typed string) (*
 	if a.Unfinished {
 		return r, r.lookUnfinished(ctx)
 	}
-	if linked.Locked(s, a.Worktree) {
+	if linked.Locked(s.Repo, a.Worktree) {
 		return nil, checkpoint.Failure(checkpoint.KindRefused, "`git worktree unlock "+name.Quoted(a.Worktree)+"` unlocks it", "the worktree of %s is locked", a.Name)
 	}
 	return r, r.findLosses(ctx)
@@ -87,7 +87,7 @@ func (r *Removal) lookUnfinished(ctx context.Context) error {
 		return err
 	}
 	r.Ignored = create.ToPaths(ignored.Paths())
-	if r.Lost, err = edited(in); err != nil {
+	if r.Lost, err = edited(in.Repo); err != nil {
 		return err
 	}
 	var paths []string
@@ -162,16 +162,16 @@ func (r *Removal) findLosses(ctx context.Context) error {
 	for _, left := range detail.Record.Snapshot.Skipped {
 		r.Lost = append(r.Lost, Lost{left.Path, left.Reason})
 	}
-	copies, err := edited(in)
+	copies, err := edited(in.Repo)
 	r.Lost = append(r.Lost, copies...)
-	return cmp.Or(err, r.submodules(ctx, in))
+	return cmp.Or(err, r.submodules(ctx, in.Repo))
 }
 
 // submodules adds the submodules that are checked out and that look has not listed yet. Even
 // a clean one may have commits that are nowhere else: git keeps the repository of a linked
 // worktree's submodule with the worktree, and deletes both.
-func (r *Removal) submodules(ctx context.Context, in *checkpoint.Service) error {
-	listed, err := in.Repo.Run(ctx, git.Cmd{Args: []string{"ls-files", "--stage", "-z"}, Dir: in.Repo.WorkTree})
+func (r *Removal) submodules(ctx context.Context, in *git.Repo) error {
+	listed, err := in.Run(ctx, git.Cmd{Args: []string{"ls-files", "--stage", "-z"}, Dir: in.WorkTree})
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (r *Removal) submodules(ctx context.Context, in *checkpoint.Service) error 
 		if !strings.HasPrefix(entry, "160000 ") || slices.ContainsFunc(r.Lost, func(l Lost) bool { return string(l.Path) == path+"/" }) {
 			continue
 		}
-		if _, err := os.Lstat(filepath.Join(in.Repo.WorkTree, filepath.FromSlash(path), ".git")); err == nil {
+		if _, err := os.Lstat(filepath.Join(in.WorkTree, filepath.FromSlash(path), ".git")); err == nil {
 			r.Lost = append(r.Lost, Lost{checkpoint.Path(path + "/"), "submodule"})
 		}
 	}
@@ -226,7 +226,7 @@ func (r *Removal) Apply(ctx context.Context) error {
 		}
 	}
 	if r.Attempt.note == nil {
-		return linked.Remove(ctx, r.s, r.Attempt.Worktree)
+		return linked.Remove(ctx, r.s.Repo, r.Attempt.Worktree)
 	}
 	return r.Attempt.note.Clear(ctx, r.s)
 }

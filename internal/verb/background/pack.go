@@ -10,6 +10,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/sys/command"
 )
 
@@ -41,7 +42,7 @@ const (
 // The create is done: nothing here can fail it, and the check costs it the listing of three
 // directories.
 func StartPack(s *checkpoint.Service, session name.Session) {
-	if !isOn(s, "checkpoint.autoPack", true) || !crowded(s, session) {
+	if !isOn(s.Rules, "checkpoint.autoPack", true) || !crowded(s.Repo, session) {
 		return
 	}
 	dir := filepath.Join(s.Repo.CommonDir, "checkpoint")
@@ -52,37 +53,37 @@ func StartPack(s *checkpoint.Service, session name.Session) {
 		return
 	}
 	if err := start(s, "__pack"); err != nil {
-		s.Warn("packing in the background did not start: " + err.Error())
+		s.Store.Warn("packing in the background did not start: " + err.Error())
 	}
 }
 
 // crowded reports whether enough is loose to pack it. It returns false if the user has turned
 // git's own gc off: that turns off all packing.
-func crowded(s *checkpoint.Service, session name.Session) bool {
-	limit, err := s.Repo.Config.Size("gc.auto", usualGCAuto)
+func crowded(repo *git.Repo, session name.Session) bool {
+	limit, err := repo.Config.Size("gc.auto", usualGCAuto)
 	if err != nil || limit <= 0 {
 		return false
 	}
-	if auto, err := s.Repo.Config.Bool("maintenance.auto", true); err != nil || !auto {
+	if auto, err := repo.Config.Bool("maintenance.auto", true); err != nil || !auto {
 		return false
 	}
-	if s.Repo.Maintenance.MayPackObjects() {
-		packs, err := s.Repo.Config.Size("gc.autoPackLimit", usualGCAutoPackLimit)
-		if int64(s.Repo.Maintenance.LooseObjects()) > limit/objectsPart || err == nil && packs > 0 && int64(s.Repo.Objects.Packs()) > max(packs/objectsPart, leastPacks) {
+	if repo.Maintenance.MayPackObjects() {
+		packs, err := repo.Config.Size("gc.autoPackLimit", usualGCAutoPackLimit)
+		if int64(repo.Maintenance.LooseObjects()) > limit/objectsPart || err == nil && packs > 0 && int64(repo.Objects.Packs()) > max(packs/objectsPart, leastPacks) {
 			return true
 		}
 	}
 	most := int(min(limit, 1<<20) / refsPart)
 	return slices.ContainsFunc([]string{name.CheckpointRoot, name.TagRoot}, func(root string) bool {
-		return s.Repo.Maintenance.LooseRefs(name.Ref(root+string(session)), most) > most
+		return repo.Maintenance.LooseRefs(name.Ref(root+string(session)), most) > most
 	})
 }
 
 // Pack packs loose objects and refs. Only one process packs at a time, for all worktrees; others
 // return at once. If it fails, the error is stored in PackFailed for doctor, because a process in
 // the background has nobody to report it to.
-func Pack(ctx context.Context, s *checkpoint.Service) error {
-	dir := filepath.Join(s.Repo.CommonDir, "checkpoint")
+func Pack(ctx context.Context, repo *git.Repo) error {
+	dir := filepath.Join(repo.CommonDir, "checkpoint")
 	if err := os.MkdirAll(dir, 0o777); err != nil { // as git's own directories are
 		return fmt.Errorf("make %q: %w", dir, err)
 	}
@@ -93,7 +94,7 @@ func Pack(ctx context.Context, s *checkpoint.Service) error {
 	}
 	defer release()
 	command.Yield()
-	err := s.Repo.Maintenance.Pack(ctx)
+	err := repo.Maintenance.Pack(ctx)
 	if err == nil {
 		os.Remove(failed) //nolint:errcheck // there may be none
 		return nil

@@ -34,24 +34,24 @@ const (
 // warns if the last push was refused. The create is done: nothing here can fail it or slow it
 // down.
 func StartPush(s *checkpoint.Service, session name.Session) {
-	if !isOn(s, "checkpoint.autoPush", false) {
+	if !isOn(s.Rules, "checkpoint.autoPush", false) {
 		return
 	}
 	if dir, err := s.Repo.Dir(); err == nil {
 		if why, err := os.ReadFile(filepath.Join(dir, PushRefused)); err == nil {
-			s.Warn("the last push in the background sent nothing: " + string(why) + " (`git checkpoint push` asks)")
+			s.Store.Warn("the last push in the background sent nothing: " + string(why) + " (`git checkpoint push` asks)")
 		}
 	}
 	if err := start(s, "push", "--background", "--session", string(session)); err != nil {
-		s.Warn("the push in the background did not start: " + err.Error())
+		s.Store.Warn("the push in the background did not start: " + err.Error())
 	}
 }
 
 // isOn reads a setting, and warns of a value that is not a boolean: it counts as off.
-func isOn(s *checkpoint.Service, key string, byDefault bool) bool {
+func isOn(s *checkpoint.Rules, key string, byDefault bool) bool {
 	on, err := s.Settings.Bool(key, byDefault)
 	if err != nil {
-		s.Warn(err.Error())
+		s.Store.Warn(err.Error())
 	}
 	return err == nil && on
 }

@@ -51,7 +51,7 @@ func TestMain(m *testing.M) {
 // a warning. This way nothing has to be waited for.
 func tries(s *checkpoint.Service, start func()) (tried bool, warned string) {
 	s.Env = append(slices.Clone(s.Env), "IMPOSSIBLE=\x00")
-	s.Warn = func(line string) {
+	s.Store.Warn = func(line string) {
 		if strings.Contains(line, "did not start") {
 			tried = true
 		} else {
@@ -246,7 +246,7 @@ func TestPack(t *testing.T) {
 	w.Write(".git/checkpoint/"+background.PackFailed, "no space\n")
 	before := w.Git("for-each-ref")
 	s := w.Open()
-	if err := background.Pack(t.Context(), s); err != nil {
+	if err := background.Pack(t.Context(), s.Repo); err != nil {
 		t.Fatal(err)
 	}
 	if counted := w.Git("count-objects", "-v"); !strings.HasPrefix(counted, "count: 0\n") || !w.Exists(".git/packed-refs") {
@@ -271,14 +271,14 @@ func TestPackOnce(t *testing.T) {
 	if !ok {
 		t.Fatal("a free lock is not taken")
 	}
-	if err := background.Pack(t.Context(), w.Open()); err != nil {
+	if err := background.Pack(t.Context(), w.Open().Repo); err != nil {
 		t.Error(err)
 	}
 	if w.Exists(".git/packed-refs") || !w.Exists(".git/checkpoint/"+background.PackLock) {
 		t.Error("it packed beside the first one, or took its lock")
 	}
 	release()
-	if err := background.Pack(t.Context(), w.Open()); err != nil || !w.Exists(".git/packed-refs") {
+	if err := background.Pack(t.Context(), w.Open().Repo); err != nil || !w.Exists(".git/packed-refs") {
 		t.Errorf("after the first one: %v", err)
 	}
 }
@@ -290,7 +290,7 @@ func TestPackFails(t *testing.T) {
 	w := verbtest.New(t)
 	w.Git("config", "core.packedRefsTimeout", "0") // of git: to wait for the lock
 	w.Write(".git/packed-refs.lock", "")
-	err := background.Pack(t.Context(), w.Open())
+	err := background.Pack(t.Context(), w.Open().Repo)
 	if err == nil {
 		t.Fatal("nothing failed")
 	}

@@ -80,7 +80,7 @@ type Culprit struct {
 
 // search is a bisect in progress.
 type search struct {
-	s     *checkpoint.Service
+	s     *checkpoint.Sessions
 	req   Request
 	found *checkpoint.Found // the bad end, with its session
 	steps []*journal.Entry  // oldest first
@@ -93,7 +93,7 @@ type search struct {
 
 // Do finds the first bad checkpoint.
 func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error) {
-	b := &search{s: s, req: req, known: map[int]Verdict{}, answer: &Answer{Runs: []Tried{}, Suspects: []checkpoint.Labelled{}}}
+	b := &search{s: s.Sessions, req: req, known: map[int]Verdict{}, answer: &Answer{Runs: []Tried{}, Suspects: []checkpoint.Labelled{}}}
 	if err := b.gather(ctx); err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func (b *search) gather(ctx context.Context) error {
 			return err
 		}
 		if good.Session != b.found.Session {
-			return checkpoint.Usage("", "%s and %s belong to different sessions", b.s.Said(ctx, good.State, good.Entry), b.s.Said(ctx, b.found.State, b.found.Entry))
+			return checkpoint.Usage("", "%s and %s belong to different sessions", checkpoint.Said(ctx, b.s.Store, good.State, good.Entry), checkpoint.Said(ctx, b.s.Store, b.found.State, b.found.Entry))
 		}
 	}
 	reached := good == nil
@@ -151,7 +151,7 @@ func (b *search) gather(ctx context.Context) error {
 	}
 	slices.Reverse(b.steps)
 	if !reached {
-		return checkpoint.Usage("--good must come before --bad; `git checkpoint list` shows the order", "%s does not come before %s", b.s.Said(ctx, good.State, good.Entry), b.s.Said(ctx, b.found.State, b.found.Entry))
+		return checkpoint.Usage("--good must come before --bad; `git checkpoint list` shows the order", "%s does not come before %s", checkpoint.Said(ctx, b.s.Store, good.State, good.Entry), checkpoint.Said(ctx, b.s.Store, b.found.State, b.found.Entry))
 	}
 	if len(b.steps) < 2 {
 		return checkpoint.Failure(checkpoint.KindNothing, "--all also tests checkpoints that are not milestones", "there is only one checkpoint to test")
@@ -273,7 +273,7 @@ func (b *search) verdictOn(ctx context.Context, i int) (Verdict, error) {
 
 // told says what was found out about a checkpoint, and about how many may be tested after it.
 func (b *search) told(i int, verdict Verdict) string {
-	text := b.s.Said(context.Background(), b.found.State, b.steps[i]) + " is " + cmp.Or(map[Verdict]string{Skip: "skipped"}[verdict], string(verdict))
+	text := checkpoint.Said(context.Background(), b.s.Store, b.found.State, b.steps[i]) + " is " + cmp.Or(map[Verdict]string{Skip: "skipped"}[verdict], string(verdict))
 	if b.req.First {
 		return text
 	}
@@ -296,7 +296,7 @@ func (b *search) told(i int, verdict Verdict) string {
 // or -1.
 func (b *search) broken(ctx context.Context, low, high int) error {
 	label := func(i int) checkpoint.Labelled {
-		return b.s.LabelledOf(ctx, b.found.State, b.steps[i])
+		return checkpoint.LabelledOf(ctx, b.s.Store, b.found.State, b.steps[i])
 	}
 	if low >= 0 {
 		b.answer.Good = new(label(low))
@@ -310,7 +310,7 @@ func (b *search) broken(ctx context.Context, low, high int) error {
 		return nil
 	}
 	e := b.steps[high]
-	rec, err := b.s.ReadRecord(ctx, e)
+	rec, err := checkpoint.ReadRecord(ctx, b.s.Store, e)
 	if err != nil {
 		return checkpoint.DamagedError(e, err)
 	}
@@ -330,7 +330,7 @@ func (b *search) typed(i int) string {
 // evaluate returns a try that evaluates an expression on the record.
 func (b *search) evaluate(fits *workflow.Condition) func(context.Context, *journal.Entry) (Verdict, int, error) {
 	return func(ctx context.Context, e *journal.Entry) (Verdict, int, error) {
-		got, err := b.s.ReadStored(ctx, e)
+		got, err := checkpoint.ReadStored(ctx, b.s.Store, e)
 		if err != nil {
 			return "", 0, checkpoint.DamagedError(e, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/command"
 	"git-checkpoint/internal/verb/rollback"
 )
@@ -29,26 +30,26 @@ type scratch struct {
 // newScratch makes the worktree beside the user's, and removes those that a killed bisect
 // left.
 func newScratch(ctx context.Context, s *checkpoint.Service, st *journal.State, first *journal.Entry) (_ *scratch, err error) {
-	left, err := linked.Left(ctx, s)
+	left, err := linked.Left(ctx, s.Repo)
 	if err != nil {
 		return nil, err
 	}
 	for _, n := range left {
 		if n.Kind == linked.KindBisect {
 			if err := n.Clear(ctx, s); err != nil {
-				s.Warn(err.Error())
+				s.Store.Warn(err.Error())
 			}
 		}
 	}
 	x := &scratch{s: s, st: st}
-	if x.head, err = headOf(ctx, s, first); err != nil {
+	if x.head, err = headOf(ctx, s.Store, first); err != nil {
 		return nil, err
 	}
 	dir := filepath.Join(filepath.Dir(s.Repo.WorkTree), filepath.Base(s.Repo.WorkTree)+"-bisect-"+strconv.Itoa(os.Getpid()))
-	if x.note, err = linked.Begin(s, linked.Note{Kind: linked.KindBisect, Name: strconv.Itoa(os.Getpid()), Dir: dir}); err != nil {
+	if x.note, err = linked.Begin(s.Repo, linked.Note{Kind: linked.KindBisect, Name: strconv.Itoa(os.Getpid()), Dir: dir}); err != nil {
 		return nil, err
 	}
-	if err = linked.Add(ctx, s, linked.Place{Dir: dir, At: x.head}); err == nil {
+	if err = linked.Add(ctx, s.Repo, linked.Place{Dir: dir, At: x.head}); err == nil {
 		x.in, err = checkpoint.OpenAt(ctx, s, dir)
 	}
 	if err != nil {
@@ -59,12 +60,12 @@ func newScratch(ctx context.Context, s *checkpoint.Service, st *journal.State, f
 
 // headOf returns the commit on which a checkpoint was made, or HEAD if that commit is not
 // here.
-func headOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (name.OID, error) {
-	rec, err := s.ReadRecord(ctx, e)
+func headOf(ctx context.Context, s *store.Store, e *journal.Entry) (name.OID, error) {
+	rec, err := checkpoint.ReadRecord(ctx, s, e)
 	if err != nil {
 		return "", checkpoint.DamagedError(e, err)
 	}
-	head := linked.HeadFor(ctx, s, rec.Git.Head)
+	head := linked.HeadFor(ctx, s.Repo, rec.Git.Head)
 	if head == "" {
 		return "", checkpoint.Failure(checkpoint.KindRefused, "--where needs no worktree", "there is no commit yet, and the scratch worktree needs one")
 	}
@@ -95,11 +96,11 @@ func (x *scratch) test(ctx context.Context, e *journal.Entry, req Request) (Verd
 	}.Run(signals)
 	switch {
 	case err != nil:
-		return "", 0, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the command could not be started at " + x.s.Said(ctx, x.st, e), Err: err}
+		return "", 0, &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "the command could not be started at " + checkpoint.Said(ctx, x.s.Store, x.st, e), Err: err}
 	case end.How != command.Exited:
 		return "", 0, checkpoint.Failure(checkpoint.KindInterrupt, "", "interrupted")
 	case end.Code >= codeStops:
-		return "", 0, checkpoint.Failure(checkpoint.KindFailed, "0 means good, 125 means skip, any other code up to 127 means bad", "the command exited with code %d at %s, which stops the bisect", end.Code, x.s.Said(ctx, x.st, e))
+		return "", 0, checkpoint.Failure(checkpoint.KindFailed, "0 means good, 125 means skip, any other code up to 127 means bad", "the command exited with code %d at %s, which stops the bisect", end.Code, checkpoint.Said(ctx, x.s.Store, x.st, e))
 	case end.Code == codeSkip:
 		return Skip, end.Code, nil
 	case end.Code == 0:
@@ -116,9 +117,9 @@ func (x *scratch) move(ctx context.Context, e *journal.Entry) error {
 		return err
 	}
 	if target.Tree == "" {
-		return checkpoint.Failure(checkpoint.KindRefused, "--where needs none", "%s was imported without files", x.s.Said(ctx, x.st, e))
+		return checkpoint.Failure(checkpoint.KindRefused, "--where needs none", "%s was imported without files", checkpoint.Said(ctx, x.s.Store, x.st, e))
 	}
-	head, err := headOf(ctx, x.s, e)
+	head, err := headOf(ctx, x.s.Store, e)
 	if err != nil {
 		return err
 	}
@@ -128,5 +129,5 @@ func (x *scratch) move(ctx context.Context, e *journal.Entry) error {
 		}
 		x.head = head
 	}
-	return linked.Move(ctx, x.in, target)
+	return linked.Move(ctx, x.in.Repo, target)
 }

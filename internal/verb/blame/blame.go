@@ -59,8 +59,8 @@ type Line struct {
 func Blame(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, error) {
 	if req.Ref == "" {
 		// Only a walk over the checkpoints follows a line from one to the other where git's answer counts.
-		if path, err := why.Path(s, req.File); err != nil || isFile(s, path) && !(req.follows() && saved(ctx, s, req.File)) {
-			return ofWorktree(ctx, s, req)
+		if path, err := why.Path(s.Repo, req.File); err != nil || isFile(s.Repo, path) && !(req.follows() && saved(ctx, s.Sessions, req.File)) {
+			return ofWorktree(ctx, s.Sessions, req)
 		}
 		req.Ref = "@"
 	}
@@ -75,17 +75,17 @@ func Blame(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, err
 	}
 	places := why.ParseBlame(out.String())
 	lines := linesOf(places, made)
-	return lines, tell(ctx, s, found, req, places, lines)
+	return lines, tell(ctx, s.Rules, found, req, places, lines)
 }
 
 // isFile reports whether a regular file is at a path.
-func isFile(s *checkpoint.Service, path string) bool {
-	info, err := os.Lstat(filepath.Join(s.Repo.WorkTree, filepath.FromSlash(path)))
+func isFile(repo *git.Repo, path string) bool {
+	info, err := os.Lstat(filepath.Join(repo.WorkTree, filepath.FromSlash(path)))
 	return err == nil && info.Mode().IsRegular()
 }
 
 // saved reports whether the current checkpoint has a file as it is in the worktree.
-func saved(ctx context.Context, s *checkpoint.Service, file string) bool {
+func saved(ctx context.Context, s *checkpoint.Sessions, file string) bool {
 	path, err := s.Repo.RelativePath(file)
 	found, none := s.Resolve(ctx, "", "@")
 	if err != nil || none != nil {
@@ -101,8 +101,8 @@ func saved(ctx context.Context, s *checkpoint.Service, file string) bool {
 }
 
 // ofWorktree answers of the file in the worktree, as why does. A line that is in no commit has that of its checkpoint.
-func ofWorktree(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, error) {
-	said, err := why.Lines(ctx, s, why.Request{File: req.File, Options: req.Options, Loose: slices.Contains(req.Options, "-w"), Git: req.follows(), Progress: req.Progress})
+func ofWorktree(ctx context.Context, s *checkpoint.Sessions, req Request) ([]Line, error) {
+	said, err := why.Lines(ctx, s.Rules, why.Request{File: req.File, Options: req.Options, Loose: slices.Contains(req.Options, "-w"), Git: req.follows(), Progress: req.Progress})
 	if checkpoint.KindOf(err) == checkpoint.KindNotFound && slices.Contains(req.Options, "-L") {
 		return nil, checkpoint.Usage("", "%s", checkpoint.MessageOf(err)) // as for a checkpoint's file
 	}
@@ -137,8 +137,8 @@ func (l *Line) set(c why.Claim, here name.Session) {
 }
 
 // tell sets who made each line, as why knows it.
-func tell(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, req Request, places []why.Place, lines []Line) error {
-	path, _ := why.Path(s, req.File) //nolint:errcheck // walk has refused what is outside
+func tell(ctx context.Context, s *checkpoint.Rules, found *checkpoint.Found, req Request, places []why.Place, lines []Line) error {
+	path, _ := why.Path(s.Repo, req.File) //nolint:errcheck // walk has refused what is outside
 	tree, err := s.Repo.Commits.TreeOf(ctx, found.Entry.Event().Commit)
 	if err != nil {
 		return err
@@ -171,42 +171,42 @@ func Porcelain(ctx context.Context, s *checkpoint.Service, req Request, to inspe
 
 // walk runs git blame over the chain of commits and returns the checkpoint and its chain.
 func walk(ctx context.Context, s *checkpoint.Service, req Request, to inspect.IO) (*checkpoint.Found, []link, error) {
-	found, err := s.Resolve(ctx, req.Session, req.Ref)
+	found, err := s.Sessions.Resolve(ctx, req.Session, req.Ref)
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := why.Path(s, req.File)
+	p, err := why.Path(s.Repo, req.File)
 	if err != nil {
 		return nil, nil, err
 	}
 	// Writing the chain needs a place for objects, even where the repository is read-only.
-	links, err := checkpoint.RetryBorrowed(s, func() ([]link, error) { return chain(ctx, s, found) })
+	links, err := checkpoint.RetryBorrowed(s, func() ([]link, error) { return chain(ctx, s.Store, found) })
 	if err != nil {
 		return nil, nil, err
 	}
 	tip := links[len(links)-1]
 	args := append([]string{"--no-pager", "blame", "--porcelain"}, req.Options...)
 	for _, ref := range req.Ignore {
-		oid, err := ignored(ctx, s, found, links, ref)
+		oid, err := ignored(ctx, s.Sessions, found, links, ref)
 		if err != nil {
 			return nil, nil, err
 		}
 		args = append(args, "--ignore-rev="+string(oid))
 	}
-	why.CompletePath(ctx, s, string(tip.Commit), p)
+	why.CompletePath(ctx, s.Store, string(tip.Commit), p)
 	var said bytes.Buffer
 	_, err = s.Repo.Run(ctx, git.Cmd{Args: append(args, string(tip.Commit), "--", p), Stdout: to.Out, Stderr: &said})
 	switch {
 	case git.ExitCode(err) > 0 && strings.Contains(said.String(), "no such path"):
-		return nil, nil, checkpoint.Failure(checkpoint.KindNotFound, "", "%s has no file %q", s.Said(ctx, found.State, found.Entry), name.Clip(p, name.Said))
+		return nil, nil, checkpoint.Failure(checkpoint.KindNotFound, "", "%s has no file %q", checkpoint.Said(ctx, s.Store, found.State, found.Entry), name.Clip(p, name.Said))
 	case git.ExitCode(err) > 0: // git's own message is about the options that the user typed, so show it as it is
-		return nil, nil, why.Refused(s, strings.TrimPrefix(strings.TrimSpace(said.String()), "fatal: "))
+		return nil, nil, why.Refused(s.Repo, strings.TrimPrefix(strings.TrimSpace(said.String()), "fatal: "))
 	}
 	return found, links, err
 }
 
 // ignored returns the commit to ignore: that of the chain for a checkpoint, else a commit.
-func ignored(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found, links []link, ref string) (name.OID, error) {
+func ignored(ctx context.Context, s *checkpoint.Sessions, found *checkpoint.Found, links []link, ref string) (name.OID, error) {
 	f, err := s.Resolve(ctx, string(found.Session), ref)
 	if err == nil {
 		for _, l := range links {
@@ -216,7 +216,7 @@ func ignored(ctx context.Context, s *checkpoint.Service, found *checkpoint.Found
 		}
 	}
 	// It is not a checkpoint of the chain, so take it for a commit of the user's history.
-	if oid, is := why.ResolveCommit(ctx, s, ref); is {
+	if oid, is := why.ResolveCommit(ctx, s.Repo, ref); is {
 		return oid, nil
 	}
 	return "", checkpoint.Usage("--ignore-rev takes a checkpoint before this one, or a commit", "no such checkpoint or commit: %q", name.Clip(ref, name.Said))

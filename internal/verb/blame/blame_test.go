@@ -101,7 +101,7 @@ func TestLog(t *testing.T) {
 	w.Save("third")
 	var out bytes.Buffer
 	if err := w.Do(func(ctx context.Context, s *checkpoint.Service) error {
-		code, err := inspect.PrintLog(ctx, s, "", []string{"--", "file"}, inspect.IO{Out: &out, Err: &out})
+		code, err := inspect.PrintLog(ctx, s.Sessions, "", []string{"--", "file"}, inspect.IO{Out: &out, Err: &out})
 		if code != 0 {
 			t.Errorf("exit code %d", code)
 		}

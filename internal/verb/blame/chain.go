@@ -16,6 +16,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/verb/create"
 )
 
@@ -29,7 +30,7 @@ type link struct {
 
 // chain returns the links of all checkpoints that lead to one, oldest first. What it makes of them follows from the
 // checkpoints, so it is the same each time, and only what the repository lacks is written.
-func chain(ctx context.Context, s *checkpoint.Service, to *checkpoint.Found) ([]link, error) {
+func chain(ctx context.Context, s *store.Store, to *checkpoint.Found) ([]link, error) {
 	entries := lineTo(to)
 	links, oids := make([]link, len(entries)), make([]name.OID, len(entries))
 	seen := map[string]bool{}
@@ -37,10 +38,10 @@ func chain(ctx context.Context, s *checkpoint.Service, to *checkpoint.Found) ([]
 		l := &links[i]
 		l.entry = e
 		var before *link
-		if startsAtHead := s.StartsAtHead(ctx, e, seen); !startsAtHead && i > 0 {
+		if startsAtHead := checkpoint.StartsAtHead(ctx, s, e, seen); !startsAtHead && i > 0 {
 			before = &links[i-1]
 		}
-		if err := l.make(ctx, s, before, restoredFrom(ctx, s, to.State, e, links[:i])); err != nil {
+		if err := l.make(ctx, s.Repo, before, restoredFrom(ctx, s, to.State, e, links[:i])); err != nil {
 			return nil, err
 		}
 		oids[i] = l.Commit
@@ -80,8 +81,8 @@ func lineTo(to *checkpoint.Found) []*journal.Entry {
 // make makes the commit of a link, with the tree, time and author of the checkpoint. Its
 // parents are the link before and, if HEAD has moved, HEAD. Lines that came with somebody's
 // commit are then blamed on that commit and not on the step after it. restored are further parents.
-func (l *link) make(ctx context.Context, s *checkpoint.Service, before *link, restored []name.OID) error {
-	c, err := s.Repo.Commits.Read(ctx, string(l.entry.Event().Commit))
+func (l *link) make(ctx context.Context, repo *git.Repo, before *link, restored []name.OID) error {
+	c, err := repo.Commits.Read(ctx, string(l.entry.Event().Commit))
 	if err != nil {
 		return checkpoint.DamagedError(l.entry, err)
 	}
@@ -99,17 +100,17 @@ func (l *link) make(ctx context.Context, s *checkpoint.Service, before *link, re
 		l.made.Parents = append(l.made.Parents, l.head)
 	}
 	l.made.Parents = append(l.made.Parents, restored...)
-	l.Commit = git.HashObject(s.Repo.Format, "commit", l.made.Encode())
+	l.Commit = git.HashObject(repo.Format, "commit", l.made.Encode())
 	return nil
 }
 
 // restoredFrom returns the links of the checkpoints from which a revert restored lines: those before the
 // steps that it took back. As its parents they keep these lines from being blamed on the revert.
-func restoredFrom(ctx context.Context, s *checkpoint.Service, st *journal.State, e *journal.Entry, links []link) (from []name.OID) {
+func restoredFrom(ctx context.Context, s *store.Store, st *journal.State, e *journal.Entry, links []link) (from []name.OID) {
 	if e.Event().Trigger != workflow.TriggerRevert {
 		return nil
 	}
-	rec, err := s.ReadRecord(ctx, e)
+	rec, err := checkpoint.ReadRecord(ctx, s, e)
 	if err != nil {
 		return nil
 	}

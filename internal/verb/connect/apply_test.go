@@ -111,7 +111,7 @@ func TestPlanDeinit(t *testing.T) {
 	t.Parallel()
 	came, _ := open(t)
 	add(t, came, "claude")
-	if err := os.RemoveAll(filepath.Dir(receiptFile(came, agent.ScopeProject))); err != nil { // as in a clone
+	if err := os.RemoveAll(filepath.Dir(receiptFile(came.Rules, agent.ScopeProject))); err != nil { // as in a clone
 		t.Fatal(err)
 	}
 	if p, err := PlanDeinit(came); err != nil || len(p.Agents) != 0 {

@@ -72,7 +72,7 @@ func scoped(does string, scope agent.Scope) string {
 // the repository belong to others and stay. So do hooks in the user's own settings, because
 // these serve other repositories, too.
 func PlanDeinit(s *checkpoint.Service) (*Plan, error) {
-	receipt, err := readReceipt(receiptFile(s, agent.ScopeProject))
+	receipt, err := readReceipt(receiptFile(s.Rules, agent.ScopeProject))
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func PlanDeinit(s *checkpoint.Service) (*Plan, error) {
 	for _, scope := range []agent.Scope{agent.ScopeProject, agent.ScopeLocal} {
 		var names []string
 		for _, d := range agent.All() {
-			file, err := placeOf(s, scope).File(d.Hooks.Files)
+			file, err := placeOf(s.Rules, scope).File(d.Hooks.Files)
 			if _, added := receipt[resolved(file)]; err == nil && added {
 				names = append(names, d.Name)
 			}
@@ -99,7 +99,7 @@ func PlanDeinit(s *checkpoint.Service) (*Plan, error) {
 
 // Left returns the hooks that a deinit of this worktree leaves, with the commands that remove them: those
 // in the user's own settings, and those that came with the repository.
-func Left(s *checkpoint.Service) (left []string, err error) {
+func Left(s *checkpoint.Rules) (left []string, err error) {
 	receipt, err := readReceipt(receiptFile(s, agent.ScopeProject))
 	if err != nil {
 		return nil, err
@@ -130,9 +130,9 @@ func resolved(file string) string {
 // Prepare plans to add hooks and to give consent to them, or to remove them and to withdraw it.
 func Prepare(s *checkpoint.Service, req Request) (*Plan, error) {
 	p := &Plan{Request: req, s: s}
-	place := placeOf(s, req.Scope)
+	place := placeOf(s.Rules, req.Scope)
 	place.Planned = map[string][]byte{}
-	receipt, err := readReceipt(receiptFile(s, req.Scope))
+	receipt, err := readReceipt(receiptFile(s.Rules, req.Scope))
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func Prepare(s *checkpoint.Service, req Request) (*Plan, error) {
 		case req.Adds:
 			changes, err = d.Add(place, req.Wanted)
 		default:
-			shares = sharing(s, d, place, req.Names)
+			shares = sharing(s.Rules, d, place, req.Names)
 			changes, err = d.Remove(place, receipt, len(shares) > 0)
 		}
 		if err != nil {
@@ -164,14 +164,14 @@ func Prepare(s *checkpoint.Service, req Request) (*Plan, error) {
 		}
 		file, _ := place.File(d.Hooks.Files) //nolint:errcheck // such an agent has no hooks there
 		updates := req.Adds && len(d.Calls(file).Ours) > 0 && slices.ContainsFunc(changes, func(c agent.Change) bool { return c.Path == resolved(file) && c.Changes() })
-		elsewhere := slices.DeleteFunc(hooked(s, d), func(h Hooked) bool { return h.Scope == req.Scope })
+		elsewhere := slices.DeleteFunc(hooked(s.Rules, d), func(h Hooked) bool { return h.Scope == req.Scope })
 		p.Agents = append(p.Agents, Planned{Agent: d, Files: changes, Elsewhere: elsewhere, Updates: updates, Shares: shares})
 	}
 	return p, nil
 }
 
 // sharing returns the agents that use the same entry of the MCP server as one that is removed, and stay.
-func sharing(s *checkpoint.Service, d *agent.Definition, place agent.Place, removed []string) (stay []*agent.Definition) {
+func sharing(s *checkpoint.Rules, d *agent.Definition, place agent.Place, removed []string) (stay []*agent.Definition) {
 	file, err := place.File(d.Server.Files)
 	if err != nil || !d.Registered(file) {
 		return nil
@@ -210,16 +210,16 @@ func explain(d *agent.Definition, err error) error {
 	return err
 }
 
-func placeOf(s *checkpoint.Service, scope agent.Scope) agent.Place {
-	return agent.Place{Worktree: s.Repo.WorkTree, Program: command.Directory(s.Repo.WorkTree), Home: home(s), Scope: scope}
+func placeOf(s *checkpoint.Rules, scope agent.Scope) agent.Place {
+	return agent.Place{Worktree: s.Repo.WorkTree, Program: command.Directory(s.Repo.WorkTree), Home: home(s.Settings), Scope: scope}
 }
 
-func home(s *checkpoint.Service) string { return s.Getenv("HOME") }
+func home(settings *checkpoint.Settings) string { return settings.Getenv("HOME") }
 
 // Changes reports whether applying the plan would do anything.
 func (p *Plan) Changes() bool {
 	for _, a := range p.Agents {
-		if a.Changes() || Consented(p.s, a.Agent.Name) != p.Adds {
+		if a.Changes() || Consented(p.s.Settings, a.Agent.Name) != p.Adds {
 			return true
 		}
 	}
@@ -235,15 +235,15 @@ func ConsentKey(name string) string { return "checkpoint.agent." + name + ".enab
 
 // Consented reports whether somebody agreed to the hooks of an agent. A bad value is none; List
 // reports it.
-func Consented(s *checkpoint.Service, name string) bool {
-	on, err := s.Settings.Bool(ConsentKey(name), false)
+func Consented(settings *checkpoint.Settings, name string) bool {
+	on, err := settings.Bool(ConsentKey(name), false)
 	return err == nil && on
 }
 
 // Apply writes the files, the consent and the receipt. The receipt is written even after an
 // error, as it has to know about the files that were changed before.
 func (p *Plan) Apply(ctx context.Context) error {
-	file := receiptFile(p.s, p.Scope)
+	file := receiptFile(p.s.Rules, p.Scope)
 	receipt, err := readReceipt(file)
 	if err != nil {
 		return err
@@ -271,8 +271,8 @@ func (p *Plan) apply(ctx context.Context, receipt agent.Receipt) error {
 
 // LinkProgram makes the link through which hooks find this program before they look in PATH. Where it
 // cannot be made, they only have PATH.
-func LinkProgram(s *checkpoint.Service) {
-	dir, link := command.Directory(s.Repo.WorkTree), filepath.Join(UserState(s.Getenv), "bin")
+func LinkProgram(s *checkpoint.Rules) {
+	dir, link := command.Directory(s.Repo.WorkTree), filepath.Join(UserState(s.Settings.Getenv), "bin")
 	if to, err := os.Readlink(link); err == nil && to == dir || dir == "" || !filepath.IsAbs(link) {
 		return
 	}
@@ -303,11 +303,11 @@ func (p *Plan) configure(ctx context.Context, key string, on bool) error {
 
 // receiptFile returns the path of the receipt: one for all worktrees of a repository, or
 // the user's.
-func receiptFile(s *checkpoint.Service, scope agent.Scope) string {
+func receiptFile(s *checkpoint.Rules, scope agent.Scope) string {
 	if scope != agent.ScopeUser {
 		return filepath.Join(s.Repo.CommonDir, "checkpoint", checkpoint.ReceiptFile)
 	}
-	return filepath.Join(UserState(s.Getenv), checkpoint.ReceiptFile)
+	return filepath.Join(UserState(s.Settings.Getenv), checkpoint.ReceiptFile)
 }
 
 // UserState returns the directory in which this program keeps what belongs to the user and to no
@@ -345,11 +345,11 @@ func writeReceipt(file string, receipt agent.Receipt) error {
 }
 
 // Relative shortens a path for messages: relative to the worktree or to the home directory.
-func Relative(s *checkpoint.Service, file string) string {
+func Relative(s *checkpoint.Rules, file string) string {
 	if rel, err := filepath.Rel(s.Repo.WorkTree, file); err == nil && !strings.HasPrefix(rel, "..") {
 		return rel
 	}
-	if h := home(s); h != "" && strings.HasPrefix(file, h+string(filepath.Separator)) {
+	if h := home(s.Settings); h != "" && strings.HasPrefix(file, h+string(filepath.Separator)) {
 		return "~" + strings.TrimPrefix(file, h)
 	}
 	return file

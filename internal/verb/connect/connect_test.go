@@ -49,7 +49,7 @@ func TestTrusted(t *testing.T) {
 	s, home := open(t)
 	add(t, s, "codex")
 	said := func() string {
-		st, err := standing(s, definition(t, "codex"))
+		st, err := standing(s.Rules, definition(t, "codex"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func TestTrusted(t *testing.T) {
 		t.Errorf("without a configuration: %s", got)
 	}
 	config := filepath.Join(home, ".codex", "config.toml")
-	st, err := standing(s, definition(t, "codex"))
+	st, err := standing(s.Rules, definition(t, "codex"))
 	if err != nil || len(st.Hooks) != 1 {
 		t.Fatalf("%+v %v", st, err)
 	}
@@ -97,7 +97,7 @@ func TestLastEvent(t *testing.T) {
 	if err := health.Save(s.Repo.GitDir, "codex"); err != nil {
 		t.Fatal(err)
 	}
-	st, err := standing(s, definition(t, "codex"))
+	st, err := standing(s.Rules, definition(t, "codex"))
 	if err != nil || st.LastEvent == nil || st.LastEvent.Hour() != 11 || st.Failures != 3 || st.Problem != "slow" || len(st.Warnings) != 3 {
 		t.Fatalf("%+v %v", st, err)
 	}
@@ -110,7 +110,7 @@ func TestLastEvent(t *testing.T) {
 	if err := health.Save(s.Repo.GitDir, "codex"); err != nil {
 		t.Fatal(err)
 	}
-	if st, err = standing(s, definition(t, "codex")); err != nil || len(st.Warnings) != 0 {
+	if st, err = standing(s.Rules, definition(t, "codex")); err != nil || len(st.Warnings) != 0 {
 		t.Fatalf("%+v %v", st, err)
 	}
 }

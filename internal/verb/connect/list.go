@@ -13,6 +13,7 @@ import (
 
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/command"
 	"git-checkpoint/internal/sys/gather"
@@ -77,15 +78,15 @@ func (st *Standing) warn(health Health) {
 }
 
 // Foresees reports whether hooks of ours that the agent has include the one before a tool.
-func Foresees(s *checkpoint.Service, d *agent.Definition) bool {
+func Foresees(s *checkpoint.Rules, d *agent.Definition) bool {
 	event := d.HookFor(agent.KindBeforeTool)
 	return event != "" && slices.ContainsFunc(hooked(s, d), func(h Hooked) bool { return d.Calls(h.File).Has(event) })
 }
 
 // Troubled returns the agents with consent whose hooks do not work.
-func Troubled(s *checkpoint.Service) (found []Standing) {
+func Troubled(s *checkpoint.Rules) (found []Standing) {
 	for _, d := range agent.All() {
-		if !Consented(s, d.Name) {
+		if !Consented(s.Settings, d.Name) {
 			continue
 		}
 		st, _ := standing(s, d) //nolint:errcheck // only that setting can be wrong
@@ -103,7 +104,7 @@ type Hooked struct {
 }
 
 // List returns the state of every agent.
-func List(s *checkpoint.Service) ([]Standing, error) {
+func List(s *checkpoint.Rules) ([]Standing, error) {
 	var all []Standing
 	for _, d := range agent.All() {
 		st, err := standing(s, d)
@@ -116,22 +117,22 @@ func List(s *checkpoint.Service) ([]Standing, error) {
 }
 
 // standing returns the state of one agent.
-func standing(s *checkpoint.Service, d *agent.Definition) (st Standing, err error) {
+func standing(s *checkpoint.Rules, d *agent.Definition) (st Standing, err error) {
 	st = Standing{Name: d.Name, Title: d.Title, Hooks: hooked(s, d), anywhere: d.Hooks.Shape == "none", Installed: installed(d)}
 	if st.Enabled, err = s.Settings.Bool(ConsentKey(d.Name), false); err != nil {
 		return st, err
 	}
 	if st.Enabled {
-		if err := TryWrite(s); err != nil {
+		if err := TryWrite(s.Repo); err != nil {
 			st.Unwritable = err.Error()
 		}
 	}
-	st.lastEvent(s)
+	st.lastEvent(s.Store)
 	st.unheard(s, d)
-	st.lacking = st.Enabled && len(st.Hooks) == 0 && !readsMain(s, d) && mainHas(s, d)
+	st.lacking = st.Enabled && len(st.Hooks) == 0 && !readsMain(s.Repo, d) && mainHas(s, d)
 	st.older = len(st.Hooks) > 0 && d.HookFor(agent.KindBeforeTool) != "" && !Foresees(s, d)
 	if d.Hooks.Trust != nil && len(st.Hooks) > 0 {
-		st.Trusted = trusted(s, *d.Hooks.Trust, st.Hooks)
+		st.Trusted = trusted(s.Settings, *d.Hooks.Trust, st.Hooks)
 		if since := st.written(); st.LastEvent != nil && st.LastEvent.After(since) {
 			st.Trusted = new(true)
 		}
@@ -152,8 +153,8 @@ func installed(d *agent.Definition) bool {
 
 // TryWrite writes a file where hooks and saves write theirs, and removes it. A file of the same kind that a
 // killed process leaves is swept as any temporary file.
-func TryWrite(s *checkpoint.Service) error {
-	for _, dir := range []string{filepath.Join(s.Repo.GitDir, "checkpoint", "agents"), filepath.Join(s.Repo.CommonDir, "objects"), filepath.Join(s.Repo.CommonDir, "refs")} {
+func TryWrite(repo *git.Repo) error {
+	for _, dir := range []string{filepath.Join(repo.GitDir, "checkpoint", "agents"), filepath.Join(repo.CommonDir, "objects"), filepath.Join(repo.CommonDir, "refs")} {
 		for _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist); _, err = os.Lstat(dir) {
 			dir = filepath.Dir(dir) // the hook makes it
 		}
@@ -170,31 +171,31 @@ func TryWrite(s *checkpoint.Service) error {
 }
 
 // Connected reports whether an agent's hooks have consent and are in one of its settings files.
-func Connected(s *checkpoint.Service, name string) bool {
+func Connected(s *checkpoint.Rules, name string) bool {
 	d, err := agent.Find(name)
 	if err != nil {
 		return false
 	}
-	return Consented(s, name) && len(hooked(s, d)) > 0
+	return Consented(s.Settings, name) && len(hooked(s, d)) > 0
 }
 
 // Hears reports whether hooks in settings files get the events of an agent that runs here, so that
 // those of its plugin have nothing to do. The project's are not read where the agent was started
 // elsewhere.
-func Hears(s *checkpoint.Service, d *agent.Definition) bool {
-	started := s.Getenv(d.ProjectVariable)
+func Hears(s *checkpoint.Rules, d *agent.Definition) bool {
+	started := s.Settings.Getenv(d.ProjectVariable)
 	here := d.ProjectVariable == "" || started == "" || resolved(started) == resolved(s.Repo.WorkTree)
 	return slices.ContainsFunc(hooked(s, d), func(h Hooked) bool { return here || h.Scope == agent.ScopeUser })
 }
 
 // Doubled returns the agents with consent that have installed their plugin and have hooks in settings
 // files, too.
-func Doubled(s *checkpoint.Service) (found []*agent.Definition) {
-	return gather.Those(agent.All(), func(d *agent.Definition) bool { return Connected(s, d.Name) && d.Bundles(home(s)) })
+func Doubled(s *checkpoint.Rules) (found []*agent.Definition) {
+	return gather.Those(agent.All(), func(d *agent.Definition) bool { return Connected(s, d.Name) && d.Bundles(home(s.Settings)) })
 }
 
 // hooked returns the files with our hooks.
-func hooked(s *checkpoint.Service, d *agent.Definition) []Hooked {
+func hooked(s *checkpoint.Rules, d *agent.Definition) []Hooked {
 	found := []Hooked{}
 	for _, scope := range []agent.Scope{agent.ScopeProject, agent.ScopeLocal, agent.ScopeUser} {
 		if file, err := placeOf(s, scope).File(d.Hooks.Files); err == nil && d.Calls(file).Any() {
@@ -205,18 +206,18 @@ func hooked(s *checkpoint.Service, d *agent.Definition) []Hooked {
 }
 
 // readsMain reports whether the agent reads the hooks of the main worktree here.
-func readsMain(s *checkpoint.Service, d *agent.Definition) bool {
-	info, err := os.Stat(filepath.Join(s.Repo.WorkTree, d.Hooks.Linked))
+func readsMain(repo *git.Repo, d *agent.Definition) bool {
+	info, err := os.Stat(filepath.Join(repo.WorkTree, d.Hooks.Linked))
 	return d.Hooks.Linked != "" && err == nil && info.IsDir()
 }
 
 // mainHas reports whether this is a linked worktree and the main one has our hooks in its files.
-func mainHas(s *checkpoint.Service, d *agent.Definition) bool {
+func mainHas(s *checkpoint.Rules, d *agent.Definition) bool {
 	if s.Repo.GitDir == s.Repo.CommonDir || filepath.Base(s.Repo.CommonDir) != ".git" {
 		return false
 	}
 	for _, scope := range []agent.Scope{agent.ScopeProject, agent.ScopeLocal} {
-		place := agent.Place{Worktree: filepath.Dir(s.Repo.CommonDir), Home: home(s), Scope: scope}
+		place := agent.Place{Worktree: filepath.Dir(s.Repo.CommonDir), Home: home(s.Settings), Scope: scope}
 		if file, err := place.File(d.Hooks.Files); err == nil && d.Calls(file).Any() {
 			return true
 		}
@@ -226,27 +227,27 @@ func mainHas(s *checkpoint.Service, d *agent.Definition) bool {
 
 // News returns the agents whose hooks came with the repository, in the project's files, and have no
 // consent. Each is returned only once.
-func News(s *checkpoint.Service) (news []string, err error) {
+func News(s *checkpoint.Rules) (news []string, err error) {
 	const toldFile = "hooks-told.json" // remembers the agents about which the person was told, see News
 	var told []string
-	if _, err := s.Recall(toldFile, &told); err != nil {
+	if _, err := checkpoint.Recall(s.Repo, toldFile, &told); err != nil {
 		return nil, err
 	}
 	for _, d := range agent.All() {
 		file, err := placeOf(s, agent.ScopeProject).File(d.Hooks.Files)
-		if err == nil && !Consented(s, d.Name) && !slices.Contains(told, d.Name) && d.Calls(file).Any() {
+		if err == nil && !Consented(s.Settings, d.Name) && !slices.Contains(told, d.Name) && d.Calls(file).Any() {
 			news = append(news, d.Name)
 		}
 	}
 	if len(news) == 0 {
 		return nil, nil
 	}
-	return news, s.Remember(toldFile, append(told, news...))
+	return news, checkpoint.Remember(s.Store, toldFile, append(told, news...))
 }
 
 // lastEvent reads when an agent last sent an event in this worktree, and how that went,
 // from the files of package hook.
-func (st *Standing) lastEvent(s *checkpoint.Service) {
+func (st *Standing) lastEvent(s *store.Store) {
 	const silence = time.Hour // how long an agent may work on a prompt without an event before it counts as silent
 	// The directory is not part of the pattern: its name may have a "[".
 	dir := os.DirFS(filepath.Join(s.Repo.GitDir, "checkpoint", "agents"))
@@ -270,8 +271,8 @@ func (st *Standing) lastEvent(s *checkpoint.Service) {
 
 // trusted reports whether the person trusts all of the hooks, or nil if the file that says so cannot be
 // read. It is only read here, because trust is the person's decision.
-func trusted(s *checkpoint.Service, trust agent.Trust, hooks []Hooked) *bool {
-	dir := cmp.Or(s.Getenv(trust.Variable), filepath.Join(home(s), trust.Home))
+func trusted(settings *checkpoint.Settings, trust agent.Trust, hooks []Hooked) *bool {
+	dir := cmp.Or(settings.Getenv(trust.Variable), filepath.Join(home(settings), trust.Home))
 	data, err := os.ReadFile(filepath.Join(dir, trust.File))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -13,11 +13,11 @@ type Offer struct {
 }
 
 // Offers returns the agents that can be added.
-func Offers(s *checkpoint.Service, scope agent.Scope) (found []Offer) {
+func Offers(s *checkpoint.Rules, scope agent.Scope) (found []Offer) {
 	for _, d := range agent.All() {
 		file, err := placeOf(s, scope).File(d.Hooks.Files)
 		if err == nil && installed(d) {
-			found = append(found, Offer{Agent: d, File: file, Connected: Consented(s, d.Name) && d.Calls(file).Any()})
+			found = append(found, Offer{Agent: d, File: file, Connected: Consented(s.Settings, d.Name) && d.Calls(file).Any()})
 		}
 	}
 	return found

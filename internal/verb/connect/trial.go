@@ -21,7 +21,7 @@ type Trial struct {
 // Try sends a prompt that changes a file to the hooks that this program writes for an agent, in a scratch
 // repository. Nothing that stands in its settings is run. nil means that these have no hooks.
 func (p *Plan) Try(ctx context.Context, d *agent.Definition) *Trial {
-	place := placeOf(p.s, p.Scope)
+	place := placeOf(p.s.Rules, p.Scope)
 	file, err := place.File(d.Hooks.Files)
 	calls := d.Calls(file)
 	if err != nil || !calls.Any() {
@@ -66,12 +66,12 @@ func tryIn(ctx context.Context, s *checkpoint.Service, d *agent.Definition, prom
 		return "", errors.Join(err, errors.New(said))
 	}
 	defer at.Close()
-	return stepOf(ctx, at, d)
+	return stepOf(ctx, at.Rules, d)
 }
 
 // stepOf returns the label of the newest step of a repository, or why its hooks made none.
-func stepOf(ctx context.Context, s *checkpoint.Service, d *agent.Definition) (label string, err error) {
-	states, err := s.States(ctx, "")
+func stepOf(ctx context.Context, s *checkpoint.Rules, d *agent.Definition) (label string, err error) {
+	states, err := checkpoint.States(ctx, s.Store, "")
 	if err != nil {
 		return "", err
 	}

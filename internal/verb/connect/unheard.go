@@ -8,11 +8,12 @@ import (
 
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/git"
 )
 
 // unheard looks for a conversation of the agent in this worktree that went on without an event, after the
 // hooks were added and after the last event. While a turn is open nothing is missed.
-func (st *Standing) unheard(s *checkpoint.Service, d *agent.Definition) {
+func (st *Standing) unheard(s *checkpoint.Rules, d *agent.Definition) {
 	const lag = time.Minute // how long after the last event of a conversation its transcript may still grow
 	if on, err := s.Settings.Bool("checkpoint.enabled", true); !st.Enabled || st.open || err != nil || !on {
 		return
@@ -25,8 +26,8 @@ func (st *Standing) unheard(s *checkpoint.Service, d *agent.Definition) {
 		since = st.LastEvent.Time
 	}
 	since = since.Add(lag)
-	for _, file := range d.Transcripts.Find(home(s), s.Getenv, since) {
-		if !worksIn(s, d.Transcripts.DirectoryOf(file)) {
+	for _, file := range d.Transcripts.Find(home(s.Settings), s.Settings.Getenv, since) {
+		if !worksIn(s.Repo, d.Transcripts.DirectoryOf(file)) {
 			continue
 		}
 		if replied := d.Transcripts.Replied(file); replied.After(since) {
@@ -47,12 +48,12 @@ func (st *Standing) written() (newest time.Time) {
 }
 
 // worksIn reports whether a directory is in this worktree, and not in another repository within it.
-func worksIn(s *checkpoint.Service, dir string) bool {
+func worksIn(repo *git.Repo, dir string) bool {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
-	for ; filepath.IsAbs(dir) && strings.HasPrefix(dir, s.Repo.WorkTree); dir = filepath.Dir(dir) {
-		if dir == s.Repo.WorkTree {
+	for ; filepath.IsAbs(dir) && strings.HasPrefix(dir, repo.WorkTree); dir = filepath.Dir(dir) {
+		if dir == repo.WorkTree {
 			return true
 		}
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {

@@ -21,6 +21,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/sys/command"
 )
 
@@ -45,8 +46,8 @@ type Conversation struct {
 func (c *Conversation) Title() string { return c.def.Title }
 
 // Planned returns the answer for a plan in a worktree.
-func (c *Conversation) Planned(s *checkpoint.Service) *Answer {
-	return &Answer{Agent: c.def.Name, Directory: s.Repo.WorkTree, Title: c.def.Title, Elsewhere: s.Repo.Prefix != ""}
+func (c *Conversation) Planned(repo *git.Repo) *Answer {
+	return &Answer{Agent: c.def.Name, Directory: repo.WorkTree, Title: c.def.Title, Elsewhere: repo.Prefix != ""}
 }
 
 // Place is the worktree in which a conversation is to go on.
@@ -60,7 +61,7 @@ const (
 
 // Find returns the conversation of a checkpoint, or an error that says why it cannot go on from there. The
 // copy with which the session of a continuation begins stands for the step that was copied.
-func Find(ctx context.Context, s *checkpoint.Service, e *journal.Entry, rec *record.Record, to Place) (*Conversation, error) {
+func Find(ctx context.Context, s *checkpoint.Sessions, e *journal.Entry, rec *record.Record, to Place) (*Conversation, error) {
 	refuse := func(hint, format string, args ...any) (*Conversation, error) {
 		return nil, checkpoint.Failure(checkpoint.KindRefused, hint, format, args...)
 	}
@@ -85,7 +86,7 @@ func Find(ctx context.Context, s *checkpoint.Service, e *journal.Entry, rec *rec
 	c := &Conversation{def: def, turn: turn, session: string(rec.Session)}
 	if def.Chat.Consent {
 		key := "checkpoint.agent." + def.Name + ".chat"
-		if on, err := s.Settings.Bool(key, false); err != nil {
+		if on, err := s.Rules.Settings.Bool(key, false); err != nil {
 			return nil, err
 		} else if !on {
 			return refuse("`git config "+key+" true` allows that", "a conversation with %s goes on only from a copy among its own files", def.Title)
@@ -95,7 +96,7 @@ func Find(ctx context.Context, s *checkpoint.Service, e *journal.Entry, rec *rec
 	if def.Chat.Here && (to != SameWorktree || err != nil || e.Event().WorktreeID != own) {
 		return refuse(without, "a conversation with %s goes on only in the worktree where it began", def.Title)
 	}
-	if !c.remembered(s) {
+	if !c.remembered(s.Repo) {
 		return refuse(without, "no hook has seen the conversation with %s here lately, so it cannot go on from %s", def.Title, said)
 	}
 	if err := c.same(); err != nil {
@@ -111,8 +112,8 @@ func Find(ctx context.Context, s *checkpoint.Service, e *journal.Entry, rec *rec
 
 // original returns the checkpoint that the first one of a session copies, and its record. Both are nil if it
 // copies none that is still here.
-func original(ctx context.Context, s *checkpoint.Service, e *journal.Entry, rec *record.Record) (*journal.Entry, *record.Record, error) {
-	st, err := s.State(ctx, rec.Session)
+func original(ctx context.Context, s *checkpoint.Sessions, e *journal.Entry, rec *record.Record) (*journal.Entry, *record.Record, error) {
+	st, err := checkpoint.State(ctx, s.Store, rec.Session)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -124,14 +125,14 @@ func original(ctx context.Context, s *checkpoint.Service, e *journal.Entry, rec 
 	if err != nil {
 		return nil, nil, nil //nolint:nilerr // it is gone
 	}
-	copied, err := s.ReadRecord(ctx, source.Entry)
+	copied, err := checkpoint.ReadRecord(ctx, s.Store, source.Entry)
 	return source.Entry, copied, err
 }
 
 // remembered reports whether hooks of this repository saw the conversation, and finds its transcript. What a
 // record says may come from anybody, so it names no file.
-func (c *Conversation) remembered(s *checkpoint.Service) bool {
-	dirs, _ := checkpoint.OwnDirs(s) //nolint:errcheck // those that were found count
+func (c *Conversation) remembered(repo *git.Repo) bool {
+	dirs, _ := checkpoint.OwnDirs(repo) //nolint:errcheck // those that were found count
 	for _, dir := range dirs {
 		var memory struct {
 			Talk string `json:"talk"`
@@ -194,17 +195,17 @@ func Open(path string) (*File, error) {
 
 // Prepare makes the new conversation, for the worktree of s.
 func (c *Conversation) Prepare(ctx context.Context, s *checkpoint.Service) (*Prepared, error) {
-	p, err := c.begin(s)
+	p, err := c.begin(s.Repo)
 	if err != nil {
 		return nil, err
 	}
 	if c.def.Chat.Server != nil {
-		err = c.fork(ctx, s, p)
+		err = c.fork(ctx, s.Repo, p)
 	} else {
 		err = c.copy(p)
 	}
 	if err != nil {
-		return nil, errors.Join(checkpoint.Failure(checkpoint.KindFailed, "", "prepare the conversation with %s: %v", c.def.Title, err), p.Remove(context.WithoutCancel(ctx), s))
+		return nil, errors.Join(checkpoint.Failure(checkpoint.KindFailed, "", "prepare the conversation with %s: %v", c.def.Title, err), p.Remove(context.WithoutCancel(ctx), s.Repo))
 	}
 	s.Trace("chat")
 	return p, p.write()

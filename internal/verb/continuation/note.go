@@ -15,10 +15,11 @@ import (
 	"github.com/tidwall/gjson"
 
 	"git-checkpoint/internal/core/agent"
-	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/wholefile"
 )
 
@@ -40,9 +41,9 @@ type Prepared struct {
 }
 
 // begin writes the note, before anything is made.
-func (c *Conversation) begin(s *checkpoint.Service) (*Prepared, error) {
+func (c *Conversation) begin(repo *git.Repo) (*Prepared, error) {
 	id := newID()
-	dir := filepath.Join(s.Repo.GitDir, "checkpoint", Dir)
+	dir := filepath.Join(repo.GitDir, "checkpoint", Dir)
 	p := &Prepared{Agent: c.def.Name, Origin: c.session, Process: snapshot.ProcessNote(), note: filepath.Join(dir, id+noteSuffix)}
 	if chat := c.def.Chat; chat.Server == nil {
 		p.ID, p.File = id, filepath.Join(dir, id+".jsonl")
@@ -75,11 +76,11 @@ func (p *Prepared) Note() string {
 }
 
 // ReadNote returns what a note in the git directory of the worktree describes; nil if there is none.
-func ReadNote(s *checkpoint.Service, note string) *Prepared {
+func ReadNote(repo *git.Repo, note string) *Prepared {
 	if note == "" || note != filepath.Base(note) {
 		return nil
 	}
-	return read(filepath.Join(s.Repo.GitDir, "checkpoint", Dir, note))
+	return read(filepath.Join(repo.GitDir, "checkpoint", Dir, note))
 }
 
 func read(note string) *Prepared {
@@ -106,7 +107,7 @@ func Left(dir string) (left []*Prepared) {
 }
 
 // Keep says that the conversation is in use now, and returns how it goes on in the worktree of s; nil if nothing was prepared.
-func (p *Prepared) Keep(s *checkpoint.Service) (*Answer, error) {
+func (p *Prepared) Keep(s *store.Store) (*Answer, error) {
 	if p == nil {
 		return nil, nil
 	}
@@ -114,18 +115,18 @@ func (p *Prepared) Keep(s *checkpoint.Service) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return going(s, def, p.File, p.ID), errors.Join(p.remember(s), os.Remove(p.note))
+	return going(s.Repo, def, p.File, p.ID), errors.Join(p.remember(s), os.Remove(p.note))
 }
 
 // going returns how a conversation goes on in the worktree of s.
-func going(s *checkpoint.Service, def *agent.Definition, file, id string) *Answer {
+func going(repo *git.Repo, def *agent.Definition, file, id string) *Answer {
 	words := agent.Filled(def.Chat.Go, map[string]string{"file": file, "id": id})
-	return &Answer{Agent: def.Name, Directory: s.Repo.WorkTree, Command: name.Quoted(words...), Title: def.Title, Elsewhere: s.Repo.Prefix != ""}
+	return &Answer{Agent: def.Name, Directory: repo.WorkTree, Command: name.Quoted(words...), Title: def.Title, Elsewhere: repo.Prefix != ""}
 }
 
 // Stayed returns how the conversation of a step goes on if another one was made that goes on from it; nil if
 // none was, or if that is not known.
-func Stayed(s *checkpoint.Service, rec *record.Record) *Answer {
+func Stayed(repo *git.Repo, rec *record.Record) *Answer {
 	turn, made := rec.Agent()
 	def, err := agent.Find(turn.Name)
 	if !made || err != nil || !def.Chat.Can() {
@@ -133,20 +134,20 @@ func Stayed(s *checkpoint.Service, rec *record.Record) *Answer {
 	}
 	c := &Conversation{def: def, turn: turn}
 	needs := slices.ContainsFunc(def.Chat.Go, func(word string) bool { return strings.Contains(word, "{file}") })
-	dir := filepath.Join(s.Repo.GitDir, "checkpoint", "agents")
+	dir := filepath.Join(repo.GitDir, "checkpoint", "agents")
 	files, _ := os.ReadDir(dir) //nolint:errcheck // no agent was here
 	went := slices.ContainsFunc(files, func(file fs.DirEntry) bool {
 		data, err := os.ReadFile(filepath.Join(dir, file.Name()))
 		return err == nil && gjson.GetBytes(data, "origin").String() == string(rec.Session)
 	})
-	if !went || !c.remembered(s) || needs && c.transcript == "" {
+	if !went || !c.remembered(repo) || needs && c.transcript == "" {
 		return nil
 	}
-	return going(s, def, c.transcript, turn.Session)
+	return going(repo, def, c.transcript, turn.Session)
 }
 
 // remember notes for the hooks of the new conversation from which session it goes on.
-func (p *Prepared) remember(s *checkpoint.Service) error {
+func (p *Prepared) remember(s *store.Store) error {
 	if p.ID == "" {
 		return nil
 	}
@@ -159,7 +160,7 @@ func (p *Prepared) remember(s *checkpoint.Service) error {
 }
 
 // Remove removes the conversation and its note, if one was prepared.
-func (p *Prepared) Remove(ctx context.Context, s *checkpoint.Service) error {
+func (p *Prepared) Remove(ctx context.Context, repo *git.Repo) error {
 	if p == nil {
 		return nil
 	}
@@ -168,7 +169,7 @@ func (p *Prepared) Remove(ctx context.Context, s *checkpoint.Service) error {
 	case err != nil:
 		return err
 	case def.Chat.Server != nil && p.ID != "":
-		err = serve(ctx, s, def.Chat.Server, def.Chat.Server.Remove, map[string]string{"id": p.ID, "directory": s.Repo.WorkTree})
+		err = serve(ctx, repo, def.Chat.Server, def.Chat.Server.Remove, map[string]string{"id": p.ID, "directory": repo.WorkTree})
 	case def.Chat.Server == nil && p.ours(def):
 		if err = os.Remove(p.File); errors.Is(err, fs.ErrNotExist) {
 			err = nil

@@ -18,13 +18,14 @@ import (
 	"git-checkpoint/internal/core/agent"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/sys/command"
 )
 
 // fork lets the agent's own program make the new conversation.
-func (c *Conversation) fork(ctx context.Context, s *checkpoint.Service, p *Prepared) error {
-	texts := map[string]string{"session": c.turn.Session, "place": c.turn.Position.ID, "directory": s.Repo.WorkTree, "id": ""}
-	err := serve(ctx, s, c.def.Chat.Server, c.def.Chat.Server.Make, texts)
+func (c *Conversation) fork(ctx context.Context, repo *git.Repo, p *Prepared) error {
+	texts := map[string]string{"session": c.turn.Session, "place": c.turn.Position.ID, "directory": repo.WorkTree, "id": ""}
+	err := serve(ctx, repo, c.def.Chat.Server, c.def.Chat.Server.Make, texts)
 	if p.ID = texts["id"]; p.ID == "" && err == nil {
 		err = errors.New("it gave no id")
 	}
@@ -48,7 +49,7 @@ type server struct {
 }
 
 // serve starts a program of the agent, makes the calls and ends it. What they find is added to texts.
-func serve(ctx context.Context, s *checkpoint.Service, m *agent.Maker, calls []agent.Call, texts map[string]string) error {
+func serve(ctx context.Context, repo *git.Repo, m *agent.Maker, calls []agent.Call, texts map[string]string) error {
 	ctx, cancel := context.WithTimeout(ctx, longestServe)
 	defer cancel()
 	// Hooks of ours have nothing to do there.
@@ -63,7 +64,7 @@ func serve(ctx context.Context, s *checkpoint.Service, m *agent.Maker, calls []a
 	running.in, running.out = in, bufio.NewReader(output)
 	signals, ended := make(chan os.Signal, 1), make(chan error, 1)
 	go func() {
-		_, err := command.Command{Args: m.Command, Dir: s.Repo.WorkTree, Env: env, In: input, Out: out, Err: io.Discard, Grace: time.Second}.Run(signals)
+		_, err := command.Command{Args: m.Command, Dir: repo.WorkTree, Env: env, In: input, Out: out, Err: io.Discard, Grace: time.Second}.Run(signals)
 		ended <- errors.Join(err, out.CloseWithError(io.ErrUnexpectedEOF), input.Close())
 	}()
 	stop := context.AfterFunc(ctx, func() { output.CloseWithError(context.Cause(ctx)) }) //nolint:errcheck // never fails

@@ -32,13 +32,13 @@ func (r *request) handed() bool { return len(r.req.State) > 0 }
 
 // CheckTrigger returns an error if the workflow does not know the trigger (KindUsage) or it is
 // switched off (KindNothing). The session may be empty.
-func CheckTrigger(s *checkpoint.Service, def *workflow.Definition, session name.Session, trigger string) error {
+func CheckTrigger(s *checkpoint.Rules, def *workflow.Definition, session name.Session, trigger string) error {
 	off, err := def.SwitchedOff(trigger, s.Settings.Get)
 	switch {
 	case err != nil:
 		return checkpoint.Usage("", "%v", err)
 	case off != "":
-		return &checkpoint.Error{Kind: checkpoint.KindNothing, Message: triggerOff(s, def, session, trigger, off)}
+		return &checkpoint.Error{Kind: checkpoint.KindNothing, Message: triggerOff(s.Repo, def, session, trigger, off)}
 	case trigger == workflow.TriggerSafety: // only a rollback may make a safety checkpoint
 		return checkpoint.Usage("a rollback makes safety checkpoints itself", "the trigger safety cannot be chosen")
 	}
@@ -70,7 +70,7 @@ func (r *request) accept(def *workflow.Definition) (none workflow.Accepted, err 
 	if a.Step != nil && r.req.Step != nil && *a.Step != *r.req.Step && def.Knows(r.req.State) {
 		return none, checkpoint.Usage("leave out --step, or make them agree", "the document has step %d, but --step is %d", *a.Step, *r.req.Step)
 	}
-	return a, CheckTrigger(r.s, def, r.home.session, r.req.trigger(a))
+	return a, CheckTrigger(r.s.Rules, def, r.home.session, r.req.trigger(a))
 }
 
 // composeState computes state, status and error of a record; prev is that of the checkpoint before, or nil. The state is the
@@ -291,7 +291,7 @@ func (d *draft) check(ctx context.Context) error {
 	change, def := d.forRules(), d.got.def
 	if prev := d.prev; prev.record != nil {
 		change.Old, change.OldStatus = prev.record.State, prev.record.Status
-		change.Former = d.in.s.Former(ctx, def, d.st, prev.entry)
+		change.Former = checkpoint.Former(ctx, d.in.s.Store, def, d.st, prev.entry)
 	}
 	// A member that the document itself has is not derived: members of the document override derived
 	// ones.

@@ -17,7 +17,7 @@ func AllowedBits(s *checkpoint.Service, r *record.Record) (fs.FileMode, error) {
 	if len(r.Snapshot.Modes) == 0 {
 		return 0o777, nil
 	}
-	if _, err := s.Recall(checkpoint.BitsFile, &open); err == nil && slices.Contains(open, r.Checksum) {
+	if _, err := checkpoint.Recall(s.Repo, checkpoint.BitsFile, &open); err == nil && slices.Contains(open, r.Checksum) {
 		return 0o777, nil
 	}
 	shot, err := s.Worktree()
@@ -44,7 +44,7 @@ func rememberBits(s *checkpoint.Service, r *record.Record, modes ...map[string]f
 		return
 	}
 	var open []string
-	s.Recall(checkpoint.BitsFile, &open) //nolint:errcheck // see above
+	checkpoint.Recall(s.Repo, checkpoint.BitsFile, &open) //nolint:errcheck // see above
 	open = append(open, r.Checksum)
-	s.Remember(checkpoint.BitsFile, open[max(0, len(open)-mostOpen):]) //nolint:errcheck // see above
+	checkpoint.Remember(s.Store, checkpoint.BitsFile, open[max(0, len(open)-mostOpen):]) //nolint:errcheck // see above
 }

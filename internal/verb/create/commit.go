@@ -75,7 +75,7 @@ func (c *captured) planCommit(ctx context.Context, definition definition) error 
 // changed.
 func (k *stepCommit) prepare(ctx context.Context, d *draft, definition definition) error {
 	got, s, base, ix := d.got, d.in.s, d.in.head.tree, d.got.capture.Index
-	if err := commits.Refuse(ctx, s); err != nil {
+	if err := commits.Refuse(ctx, s.Repo); err != nil {
 		return err
 	}
 	switch {
@@ -87,11 +87,11 @@ func (k *stepCommit) prepare(ctx context.Context, d *draft, definition definitio
 		return errors.New("the commit of HEAD cannot be read")
 	}
 	hidden := clearance.HiddenPaths(ix.AssumeUnchanged, ix.SkipWorktree, ix.SparsePresent)
-	tree, err := commits.Landable(ctx, s, base, got.capture.Tree, got.capture.Ignored, slices.Collect(maps.Keys(hidden)))
+	tree, err := commits.Landable(ctx, s.Repo, base, got.capture.Tree, got.capture.Ignored, slices.Collect(maps.Keys(hidden)))
 	if err != nil || tree == base {
 		return err
 	}
-	if k.draft.Tree, err = commits.PreCommit(ctx, s, tree); err != nil {
+	if k.draft.Tree, err = commits.PreCommit(ctx, s.Repo, tree); err != nil {
 		return err
 	}
 	if k.draft.Tree != tree { // the hook changed files, and the checkpoint is to have them, too
@@ -109,7 +109,7 @@ func (k *stepCommit) prepare(ctx context.Context, d *draft, definition definitio
 		To: "branch " + k.branch.Short(), Tips: []name.OID{k.oid}, Held: []name.OID{k.from}, Labels: []clearance.Holder{{Commit: k.oid, Label: d.record.Label}},
 	})
 	if err == nil {
-		err = commits.MayMove(ctx, s, k.branch, k.from, k.oid)
+		err = commits.MayMove(ctx, s.Repo, k.branch, k.from, k.oid)
 	}
 	if err == nil {
 		got.landing = k
@@ -124,13 +124,13 @@ func (k *stepCommit) write(ctx context.Context, d *draft) (err error) {
 		return nil
 	}
 	k.draft.Label = d.record.Label
-	if k.draft.Message, err = commits.Message(ctx, s, StepMessage(s, d.got.def, d.record, k.changes), d.record.ID); err != nil {
+	if k.draft.Message, err = commits.Message(ctx, s.Repo, StepMessage(s.Repo, d.got.def, d.record, k.changes), d.record.ID); err != nil {
 		return err
 	}
-	if err := k.draft.Edit(ctx, s); err != nil {
+	if err := k.draft.Edit(ctx, s.Repo); err != nil {
 		return err
 	}
-	if k.oid, err = k.draft.Write(ctx, s, k.from); err != nil {
+	if k.oid, err = k.draft.Write(ctx, s.Rules, k.from); err != nil {
 		return err
 	}
 	k.id = d.record.ID
@@ -275,7 +275,7 @@ func (c *captured) landed(ctx context.Context, err error) (again bool) {
 	}
 	if _, missing := errors.AsType[*store.MissingObjectsError](err); err == nil || missing {
 		c.in.s.Repo.Checkout.Refresh(ctx) // HEAD has moved, so read it again
-		commits.RunPostCommit(ctx, c.in.s)
+		commits.RunPostCommit(ctx, c.in.s.Store)
 		return false
 	}
 	stopped := c.withoutCommit(ctx, err)

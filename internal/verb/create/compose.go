@@ -56,7 +56,7 @@ func (c *captured) compose(ctx context.Context, st *journal.State) (*draft, erro
 	// The commit of the step names the id.
 	if k := c.landing; k != nil && k.draft.Label == r.Label && d.st.Entry(k.id) == nil {
 		r.ID = k.id
-	} else if r.ID, err = in.s.FreeID(d.st, r.Step, in.at); err != nil {
+	} else if r.ID, err = checkpoint.FreeID(in.s.Store, d.st, r.Step, in.at); err != nil {
 		return nil, err
 	}
 	if err := d.prev.refuseUnchanged(ctx, d); err != nil {
@@ -220,7 +220,7 @@ func (d *draft) compareFiles(ctx context.Context) error {
 		}
 	}
 	if err != nil && d.prev.entry != nil {
-		d.unknown = checkpoint.UnknownSince(ctx, s, checkpoint.CalledBy(d.prev.entry), d.prev.tree)
+		d.unknown = checkpoint.UnknownSince(ctx, s.Repo, checkpoint.CalledBy(d.prev.entry), d.prev.tree)
 	}
 	if err != nil && d.unknown == "" {
 		return err
@@ -358,15 +358,15 @@ func FromPaths(list []record.Path) []string { return name.All[string](list) }
 
 // gitNow returns what a record says about HEAD's branch, the operation in progress and the worktrees.
 // The commit of HEAD and the index are added later.
-func gitNow(ctx context.Context, s *checkpoint.Service) (record.Git, error) {
-	branch := s.Repo.Head.Branch
-	g := record.Git{Branch: record.Path(branch), Detached: branch == "", Operation: s.Repo.Checkout.Operation(), Worktree: record.Path(s.WorktreeName())}
-	if other := s.Repo.Checkout.OperationHead(); other != "" {
+func gitNow(ctx context.Context, repo *git.Repo) (record.Git, error) {
+	branch := repo.Head.Branch
+	g := record.Git{Branch: record.Path(branch), Detached: branch == "", Operation: repo.Checkout.Operation(), Worktree: record.Path(checkpoint.WorktreeName(repo))}
+	if other := repo.Checkout.OperationHead(); other != "" {
 		record.OperationHead.Set(&g.Extra, other)
 	}
-	list, err := s.Repo.Worktrees(ctx)
+	list, err := repo.Worktrees(ctx)
 	for _, w := range list {
-		if w.GitDir != s.Repo.GitDir {
+		if w.GitDir != repo.GitDir {
 			g.Worktrees = append(g.Worktrees, record.Worktree{Name: record.Path(w.Name), Branch: record.Path(w.Branch), Head: w.Head})
 		}
 	}

@@ -100,7 +100,7 @@ func attempt(ctx context.Context, s *checkpoint.Service, req Request) (*checkpoi
 		return checkpoint.RetryBorrowed(s, func() (*checkpoint.Detail, error) { return createNow(ctx, s, req) })
 	}
 	if !req.Moving {
-		if err := s.RefuseHalfRolledBack(); err != nil {
+		if err := checkpoint.RefuseHalfRolledBack(s.Repo); err != nil {
 			return nil, err
 		}
 	}
@@ -171,11 +171,11 @@ func (c *captured) transact(ctx context.Context) (*draft, store.Result, error) {
 	}
 	rememberBits(s, d.record, c.capture.Modes, c.in.move.Modes)
 	if !c.in.safety { // a rollback names no file that it leaves alone
-		rememberOutside(s, c.in.home.session, c.capture.Outside)
+		rememberOutside(s.Store, c.in.home.session, c.capture.Outside)
 	}
-	checkpoint.KeepOutside(ctx, s, c.capture.Tree, d.written.RecordCommit)
+	checkpoint.KeepOutside(ctx, s.Rules, c.capture.Tree, d.written.RecordCommit)
 	if len(d.pruned) > 0 {
-		checkpoint.SweepOutside(ctx, s)
+		checkpoint.SweepOutside(ctx, s.Rules)
 	}
 	return d, res, nil
 }
@@ -186,23 +186,23 @@ func (d *draft) recorded(ctx context.Context, res store.Result) *checkpoint.Deta
 	if d.got.watch != nil {
 		d.got.watch.Say()
 	}
-	sayPrivate(s, d.got.capture)
+	sayPrivate(s.Store, d.got.capture)
 	for _, w := range res.Warnings {
-		s.Warn(w)
+		s.Store.Warn(w)
 	}
 	if d.opened != "" {
-		s.Warn(fmt.Sprintf("session %q was closed as %s; it is now open again", in.home.session, d.opened))
+		s.Store.Warn(fmt.Sprintf("session %q was closed as %s; it is now open again", in.home.session, d.opened))
 	}
 	if d.prev.heads > 0 && len(res.State.Heads()) > d.prev.heads {
-		s.Warn(s.WentOn(ctx, res.State))
+		s.Store.Warn(checkpoint.WentOn(ctx, s.Store, res.State))
 	}
 	in.activate(ctx)
 	over, expired := d.pruneAfter(ctx)
 	said := d.detail()
-	said.Heads = func() []checkpoint.Head { return s.RecentHeads(ctx, res.State) }
+	said.Heads = func() []checkpoint.Head { return checkpoint.RecentHeads(ctx, s.Store, res.State) }
 	said.Expired = expired
 	if in.home.left != "" {
-		said.Left = s.Steps(ctx, in.home.left)
+		said.Left = checkpoint.Steps(ctx, s.Store, in.home.left)
 	}
 	said.Against, said.First = d.prev.comparedWith(in, d.record), res.State.Len() == 1
 	*said.Created, said.Ref, said.Said = true, name.CheckpointRef(in.home.session, d.record.ID), d.got.confirmation(d.record, d.written.Commit)
@@ -233,11 +233,11 @@ func sweep(s *checkpoint.Service) {
 	if err == nil {
 		var shot *snapshot.Worktree
 		if shot, err = s.Worktree(); err == nil {
-			err = errors.Join(shot.Sweep(SweepAge), clearance.SweepCopies(s))
+			err = errors.Join(shot.Sweep(SweepAge), clearance.SweepCopies(s.Store))
 		}
 	}
 	if err != nil {
-		s.Warn(err.Error())
+		s.Store.Warn(err.Error())
 	}
 }
 
@@ -250,18 +250,18 @@ func place(ctx context.Context, s *checkpoint.Service, req Request) (*request, e
 	if !req.SkipUnchanged { // else there is mostly nothing to scan
 		guard.Prepare()
 	}
-	head, err := readHead(ctx, s)
+	head, err := readHead(ctx, s.Store)
 	if err != nil {
 		return nil, err
 	}
-	in, err := homeOf(ctx, s, req)
-	req.Message = clearance.Redacted(s, "message", req.Message)
-	req.Name = clearance.Redacted(s, "step name", req.Name)
-	req.Status = clearance.Redacted(s, "status", req.Status)
+	in, err := homeOf(ctx, s.Sessions, req)
+	req.Message = clearance.Redacted(s.Rules, "message", req.Message)
+	req.Name = clearance.Redacted(s.Rules, "step name", req.Name)
+	req.Status = clearance.Redacted(s.Rules, "status", req.Status)
 	if req.Error != nil && !json.Valid([]byte(*req.Error)) { // JSON is the job's own data
-		req.Error = new(clearance.Redacted(s, "error", *req.Error))
+		req.Error = new(clearance.Redacted(s.Rules, "error", *req.Error))
 	}
-	return &request{s: s, req: req, home: in, at: s.Now(), head: head}, err
+	return &request{s: s, req: req, home: in, at: s.Store.Now(), head: head}, err
 }
 
 // capture captures the worktree, stores the outputs and parses the document.
@@ -283,14 +283,14 @@ func (r *request) capture(ctx context.Context, definition definition) (got *capt
 	} else if err := got.captureWatched(ctx, definition); err != nil {
 		return nil, err
 	} else if !r.req.DryRun { // the rollback that the capture waited for may have been killed
-		if err := checkpoint.RefuseHalf(r.s, got.capture); err != nil {
+		if err := checkpoint.RefuseHalf(r.s.Repo, got.capture); err != nil {
 			return nil, err
 		}
 	}
 	if got.def, err = definition(); err != nil {
 		return nil, err
 	}
-	if got.git, err = gitNow(ctx, r.s); err == nil && r.req.LeftOut != nil {
+	if got.git, err = gitNow(ctx, r.s.Repo); err == nil && r.req.LeftOut != nil {
 		r.req.LeftOut(SkippedOf(got.capture))
 	}
 	return got, err
@@ -298,8 +298,8 @@ func (r *request) capture(ctx context.Context, definition definition) (got *capt
 
 // CurrentTree returns the tree of the session's current checkpoint, or "" if there is none that can
 // be read.
-func CurrentTree(ctx context.Context, s *checkpoint.Service, session name.Session) name.OID {
-	st, err := s.Store.State(ctx, session)
+func CurrentTree(ctx context.Context, s *store.Store, session name.Session) name.OID {
+	st, err := s.State(ctx, session)
 	if err != nil || st.CurrentEntry() == nil {
 		return ""
 	}
@@ -335,7 +335,7 @@ func (c *captured) build(ctx context.Context, st *journal.State) (*draft, store.
 // change returns what the transaction writes.
 func (d *draft) change(ctx context.Context) (change store.Change, err error) {
 	in, r := d.in, d.record
-	if d.event, err = in.s.NewEvent("", in.home.session); err != nil {
+	if d.event, err = checkpoint.NewEvent(in.s.Store, "", in.home.session); err != nil {
 		return change, err
 	}
 	d.event.Time = in.at
@@ -408,7 +408,7 @@ func (d *draft) write(ctx context.Context) (store.Written, error) {
 			return store.Written{}, err
 		}
 	}
-	if w.Limits.Size, err = longest(s, d.prev.record != nil && bytes.Equal(d.record.State, d.prev.record.State)); err != nil {
+	if w.Limits.Size, err = longest(s.Settings, d.prev.record != nil && bytes.Equal(d.record.State, d.prev.record.State)); err != nil {
 		return store.Written{}, err
 	}
 	written, err := s.Store.WriteCheckpoint(ctx, w)
@@ -427,7 +427,7 @@ func lighten(s *checkpoint.Service, r *record.Record) bool {
 	if string(r.State) == "{}" && len(r.Outputs) == 0 && r.Topic == "" {
 		return false
 	}
-	s.Warn(fmt.Sprintf("the safety checkpoint leaves out state and outputs of %s: with them its record would be too large", r.Previous))
+	s.Store.Warn(fmt.Sprintf("the safety checkpoint leaves out state and outputs of %s: with them its record would be too large", r.Previous))
 	r.State, r.Error, r.Topic, r.Status = json.RawMessage("{}"), nil, "", checkpoint.StatusOpen
 	maps.DeleteFunc(r.Outputs, func(string, record.Output) bool { return true })
 	return true
@@ -435,8 +435,8 @@ func lighten(s *checkpoint.Service, r *record.Record) bool {
 
 // longest returns how large the record may be, in bytes. A state that is only carried over was made elsewhere, where more
 // may be allowed: checkpoint.maxRecordSize is for what is added here.
-func longest(s *checkpoint.Service, carried bool) (int64, error) {
-	limit, err := s.Settings.Size("checkpoint.maxRecordSize", checkpoint.DefaultMaxRecordSize)
+func longest(settings *checkpoint.Settings, carried bool) (int64, error) {
+	limit, err := settings.Size("checkpoint.maxRecordSize", checkpoint.DefaultMaxRecordSize)
 	if err == nil && limit > checkpoint.DefaultMaxRecordSize {
 		err = checkpoint.Usage("a larger record could not be read again", "checkpoint.maxRecordSize is more than 50m")
 	}

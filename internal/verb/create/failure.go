@@ -15,6 +15,8 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 )
 
 // Failed is a create that failed. It is kept so that the user can retry it or skip its step.
@@ -38,12 +40,12 @@ func (r *request) failed(ctx context.Context, definition definition, err error) 
 	if r.req.DryRun || !checkpoint.IsFailure(checkpoint.KindOf(err)) {
 		return err
 	}
-	failed := Failed{Time: s.Now(), Session: session, Request: r.req}
+	failed := Failed{Time: s.Store.Now(), Session: session, Request: r.req}
 	if wrong == nil {
-		warn := s.Warn
-		s.Warn = func(string) {}    // it was said already
-		d, _ := r.foresee(ctx, def) //nolint:errcheck // it has failed already
-		s.Warn = warn
+		warn := s.Store.Warn
+		s.Store.Warn = func(string) {} // it was said already
+		d, _ := r.foresee(ctx, def)    //nolint:errcheck // it has failed already
+		s.Store.Warn = warn
 		if d != nil && (d.held || d.early) {
 			return err // a retry would fail in the same way, or its turn has not come
 		}
@@ -54,11 +56,11 @@ func (r *request) failed(ctx context.Context, definition definition, err error) 
 			}
 		}
 		if failed.Blocks || !def.Blocks() {
-			err = withWords(err, def, messageValues(s, def, session, made))
+			err = withWords(err, def, messageValues(s.Repo, def, session, made))
 		}
 	}
 	failed.Problem = err.Error()
-	last, _ := LastFailure(s, session) //nolint:errcheck // disposable
+	last, _ := LastFailure(s.Store, session) //nolint:errcheck // disposable
 	if last != nil && last.Session == session && last.Blocks && !failed.Blocks {
 		return err // that one still waits for its answer
 	}
@@ -70,8 +72,8 @@ func (r *request) failed(ctx context.Context, definition definition, err error) 
 			failed.Request.Outputs[i].File = filepath.Join(s.Repo.WorkTree, filepath.FromSlash(s.Repo.Prefix), o.File)
 		}
 	}
-	s.Remember(checkpoint.FailedFileOf(session), failed)                  //nolint:errcheck // disposable
-	s.Remember(checkpoint.FailedFile, map[string]any{"session": session}) //nolint:errcheck // disposable
+	checkpoint.Remember(s.Store, checkpoint.FailedFileOf(session), failed)                  //nolint:errcheck // disposable
+	checkpoint.Remember(s.Store, checkpoint.FailedFile, map[string]any{"session": session}) //nolint:errcheck // disposable
 	return err
 }
 
@@ -79,9 +81,9 @@ func (r *request) failed(ctx context.Context, definition definition, err error) 
 // if none had to.
 func (r *request) resolve(waits bool) {
 	s, session := r.s, r.home.session
-	last, _ := LastFailure(s, session) //nolint:errcheck // disposable
+	last, _ := LastFailure(s.Store, session) //nolint:errcheck // disposable
 	if last != nil && (!last.Blocks || last.Session == session && waits) {
-		ForgetFailure(s, last.Session) //nolint:errcheck // disposable
+		ForgetFailure(s.Repo, last.Session) //nolint:errcheck // disposable
 	}
 }
 
@@ -100,7 +102,7 @@ func (d *draft) hold() error {
 	if d.st.Status == checkpoint.StatusPaused && !endsPause(def, d.record.Trigger, d.st) {
 		held = checkpoint.Failure(checkpoint.KindRejected, "*continue or `git checkpoint resume "+string(session)+" --accept` continues it", "session %q is paused", session)
 	} else {
-		failed, err := WaitingFor(in.s, d.st, session)
+		failed, err := WaitingFor(in.s.Store, d.st, session)
 		if failed == nil || in.req.retry {
 			return err
 		}
@@ -131,13 +133,13 @@ func Retry(ctx context.Context, s *checkpoint.Service, failed *Failed) (*checkpo
 
 // LastFailure returns the last create that failed in a session, or, if none did, the last one in this
 // worktree. It returns nil if there is none. One that blocks nothing is forgotten after a day.
-func LastFailure(s *checkpoint.Service, session name.Session) (*Failed, error) {
+func LastFailure(s *store.Store, session name.Session) (*Failed, error) {
 	failed, err := failureOf(s, session)
 	if failed != nil || err != nil {
 		return failed, err
 	}
 	var last struct{ Session name.Session }
-	if ok, err := s.Recall(checkpoint.FailedFile, &last); !ok || last.Session == session {
+	if ok, err := checkpoint.Recall(s.Repo, checkpoint.FailedFile, &last); !ok || last.Session == session {
 		return nil, err
 	}
 	if _, err := name.ParseSession(string(last.Session)); err != nil {
@@ -147,10 +149,10 @@ func LastFailure(s *checkpoint.Service, session name.Session) (*Failed, error) {
 }
 
 // failureOf returns the last create that failed in a session, nil if there is none.
-func failureOf(s *checkpoint.Service, session name.Session) (*Failed, error) {
+func failureOf(s *store.Store, session name.Session) (*Failed, error) {
 	const failurePatience = 24 * time.Hour // how long a failed create is remembered that blocks nothing
 	var failed Failed
-	ok, err := s.Recall(checkpoint.FailedFileOf(session), &failed)
+	ok, err := checkpoint.Recall(s.Repo, checkpoint.FailedFileOf(session), &failed)
 	if age := s.Now().Sub(failed.Time); !ok || !failed.Blocks && (age < 0 || age > failurePatience) {
 		return nil, err
 	}
@@ -159,7 +161,7 @@ func failureOf(s *checkpoint.Service, session name.Session) (*Failed, error) {
 
 // WaitingFor returns the failed create that a session waits for an answer to, or nil. st is nil for a session
 // that does not exist yet.
-func WaitingFor(s *checkpoint.Service, st *journal.State, session name.Session) (*Failed, error) {
+func WaitingFor(s *store.Store, st *journal.State, session name.Session) (*Failed, error) {
 	failed, err := failureOf(s, session)
 	// It may be of an earlier session of this name.
 	if failed == nil || !failed.Blocks || failed.Step == nil || st != nil && failed.Time.Before(st.CreatedAt) {
@@ -169,6 +171,6 @@ func WaitingFor(s *checkpoint.Service, st *journal.State, session name.Session) 
 }
 
 // ForgetFailure forgets the create that failed in a session.
-func ForgetFailure(s *checkpoint.Service, session name.Session) error {
-	return s.Forget(checkpoint.FailedFileOf(session))
+func ForgetFailure(repo *git.Repo, session name.Session) error {
+	return checkpoint.Forget(repo, checkpoint.FailedFileOf(session))
 }

@@ -35,7 +35,7 @@ func Foresee(ctx context.Context, s *checkpoint.Service, req Request) (*Foreseen
 		return nil, err
 	}
 	if !req.DryRun {
-		if err := s.RefuseHalfRolledBack(); err != nil {
+		if err := checkpoint.RefuseHalfRolledBack(s.Repo); err != nil {
 			return nil, err
 		}
 	}
@@ -73,7 +73,7 @@ func (r *request) view(ctx context.Context) (*journal.State, error) {
 	st, err := r.s.Store.State(ctx, r.home.session)
 	if errors.Is(err, store.ErrNoSession) {
 		st = nil
-		if err = r.s.UnknownSessionError(ctx, r.home.session); checkpoint.KindOf(err) == checkpoint.KindNotFound {
+		if err = checkpoint.UnknownSessionError(ctx, r.s.Store, r.home.session); checkpoint.KindOf(err) == checkpoint.KindNotFound {
 			err = nil // a new session, and not one that lost its journal
 		}
 	}

@@ -26,7 +26,7 @@ func (r *request) forked(ctx context.Context, st *journal.State) (base, error) {
 		return base{}, checkpoint.Usage("choose another name with --session-name", "session %q already exists", r.home.session)
 	}
 	from := r.req.Fork.From.Entry
-	got, err := r.s.ReadStored(ctx, from)
+	got, err := checkpoint.ReadStored(ctx, r.s.Store, from)
 	if err != nil {
 		return base{}, checkpoint.DamagedError(from, err)
 	}

@@ -32,19 +32,19 @@ type home struct {
 // homeOf selects the session of a new checkpoint. A session that the request, the environment or
 // the user chose comes first. Otherwise a document that a workflow recognises goes to its own
 // session, and anything else goes to the active session or the branch's.
-func homeOf(ctx context.Context, s *checkpoint.Service, req Request) (home, error) {
+func homeOf(ctx context.Context, s *checkpoint.Sessions, req Request) (home, error) {
 	named, err := s.NamedSession(ctx, req.Session)
 	if err != nil {
 		return home{}, err
 	}
-	d, err := recognise(s, req)
+	d, err := recognise(s.Rules, req)
 	if err != nil {
 		return home{}, err
 	}
 	h := home{session: named}
 	// A document goes to its own session unless the user chose one.
-	if d != nil && (named == "" || !isChosen(s, req, named)) {
-		h.session, h.moved, err = d.find(ctx, s, named)
+	if d != nil && (named == "" || !isChosen(s.Store, req, named)) {
+		h.session, h.moved, err = d.find(ctx, s.Rules, named)
 	}
 	if err == nil && h.session == "" {
 		h.session, h.left, err = s.OwnSession(ctx)
@@ -52,25 +52,25 @@ func homeOf(ctx context.Context, s *checkpoint.Service, req Request) (home, erro
 			h.left = active
 		}
 	}
-	if st, failed := s.Store.State(ctx, h.session); err == nil && failed == nil && req.Session == "" && !checkpoint.IsFixed(s, h.session) {
+	if st, failed := s.Store.State(ctx, h.session); err == nil && failed == nil && req.Session == "" && !checkpoint.IsFixed(s.Repo, h.session) {
 		h.renamed = s.Renamed(ctx, st)
 	}
 	if err != nil || d == nil && req.Workflow == "" {
 		return h, err
 	}
-	return h, h.chooseWorkflow(ctx, s, req, d)
+	return h, h.chooseWorkflow(ctx, s.Rules, req, d)
 }
 
 // isChosen reports whether the session was chosen on purpose. A session that is active only because
 // the user resumed it was not: a document may still lead to another one.
-func isChosen(s *checkpoint.Service, req Request, named name.Session) bool {
-	active, err := s.Store.ActiveSession()
-	return req.Session != "" || err != nil || active != named || checkpoint.IsFixed(s, named)
+func isChosen(s *store.Store, req Request, named name.Session) bool {
+	active, err := s.ActiveSession()
+	return req.Session != "" || err != nil || active != named || checkpoint.IsFixed(s.Repo, named)
 }
 
 // chooseWorkflow selects the workflow of the session. It returns an error if the document belongs to
 // another session, or if --workflow contradicts the session.
-func (h *home) chooseWorkflow(ctx context.Context, s *checkpoint.Service, req Request, d *foundDocument) error {
+func (h *home) chooseWorkflow(ctx context.Context, s *checkpoint.Rules, req Request, d *foundDocument) error {
 	wanted := req.Workflow
 	if wanted == "" {
 		wanted = d.def.Name
@@ -114,7 +114,7 @@ type foundDocument struct {
 // recognise finds the workflow that a document belongs to: the requested or configured one, or else
 // a built-in one. It returns nil if none recognises the document. An unknown --workflow is an error
 // even without a document.
-func recognise(s *checkpoint.Service, req Request) (*foundDocument, error) {
+func recognise(s *checkpoint.Rules, req Request) (*foundDocument, error) {
 	if len(req.State) == 0 && req.Workflow == "" {
 		return nil, nil
 	}
@@ -151,7 +151,7 @@ func recognise(s *checkpoint.Service, req Request) (*foundDocument, error) {
 			if state, err := edited(req, d.def, a.State); err == nil {
 				a.State = state
 			}
-			d.made = d.def.MadeFor(a, s.Now())
+			d.made = d.def.MadeFor(a, s.Store.Now())
 		}
 		d.accepted = a
 	}
@@ -179,7 +179,7 @@ func (r *request) activate(ctx context.Context) {
 	if err != nil || active != "" && !r.home.moved && r.home.left == "" {
 		// A conversation that ends here did not work on the branch.
 		if active == session && r.req.Trigger != workflow.TriggerSessionEnd {
-			_ = s.Follow(ctx, session) // the branch's default session is found without that
+			_ = checkpoint.Follow(ctx, s.Store, session) // the branch's default session is found without that
 		}
 		return
 	}
@@ -189,12 +189,12 @@ func (r *request) activate(ctx context.Context) {
 	}
 	err = choose(s, session)
 	if err == nil {
-		err = s.Follow(ctx, session)
+		err = checkpoint.Follow(ctx, s.Store, session)
 	}
 	if err != nil {
-		s.Warn(err.Error())
+		s.Store.Warn(err.Error())
 	} else if active != "" && r.home.moved {
-		s.Warn(fmt.Sprintf("session %q is now active here: the document belongs to it, not to %q", session, active))
+		s.Store.Warn(fmt.Sprintf("session %q is now active here: the document belongs to it, not to %q", session, active))
 	}
 }
 
@@ -216,7 +216,7 @@ func (b base) comparedWith(in *request, made *record.Record) string {
 // find returns the session that the document belongs to. This is the active one if it has documents
 // of the same owner already, or of none yet. Otherwise it is the session named after the owner, or
 // one that has the owner's documents under another name. It returns "" for the branch's session.
-func (d *foundDocument) find(ctx context.Context, s *checkpoint.Service, active name.Session) (session name.Session, moved bool, err error) {
+func (d *foundDocument) find(ctx context.Context, s *checkpoint.Rules, active name.Session) (session name.Session, moved bool, err error) {
 	if d.made != "" {
 		session, err = d.findNameless(ctx, s, active)
 		return session, active != "" && session != active, err
@@ -256,15 +256,15 @@ func (d *foundDocument) find(ctx context.Context, s *checkpoint.Service, active 
 // members that all documents of a job share decide (session.job), so that two jobs never mix in one session. It returns the
 // active session if it has the document's job, else the newest session with it that is not over, else the one that is made
 // for it (session.made).
-func (d *foundDocument) findNameless(ctx context.Context, s *checkpoint.Service, active name.Session) (name.Session, error) {
+func (d *foundDocument) findNameless(ctx context.Context, s *checkpoint.Rules, active name.Session) (name.Session, error) {
 	made := name.SessionFor(d.made)
-	states, err := s.States(ctx, "")
+	states, err := checkpoint.States(ctx, s.Store, "")
 	if err != nil {
 		return "", err
 	}
 	var newest *journal.State
 	for _, st := range states {
-		if st.Workflow != d.def.Name || st.Session != made && checkpoint.IsOver(ctx, s, st) || d.def.OtherJob(d.accepted.State, stateOf(ctx, s, st)) != "" {
+		if st.Workflow != d.def.Name || st.Session != made && checkpoint.IsOver(ctx, s, st) || d.def.OtherJob(d.accepted.State, stateOf(ctx, s.Store, st)) != "" {
 			continue
 		}
 		if st.Session == active {
@@ -282,9 +282,9 @@ func (d *foundDocument) findNameless(ctx context.Context, s *checkpoint.Service,
 
 // stateOf returns the state of the session's current checkpoint, or nil if there is none that can be
 // read.
-func stateOf(ctx context.Context, s *checkpoint.Service, st *journal.State) []byte {
+func stateOf(ctx context.Context, s *store.Store, st *journal.State) []byte {
 	if e := st.NewestEntry(); e != nil {
-		if rec, err := s.ReadRecord(ctx, e); err == nil {
+		if rec, err := checkpoint.ReadRecord(ctx, s, e); err == nil {
 			return rec.State
 		}
 	}
@@ -302,7 +302,7 @@ func (d *foundDocument) refuseName(session name.Session) error {
 
 // refuseSession returns an error if the session holds documents of another owner or of another
 // workflow.
-func (d *foundDocument) refuseSession(ctx context.Context, s *checkpoint.Service, st *journal.State) error {
+func (d *foundDocument) refuseSession(ctx context.Context, s *checkpoint.Rules, st *journal.State) error {
 	if d == nil {
 		return nil
 	}
@@ -314,13 +314,13 @@ func (d *foundDocument) refuseSession(ctx context.Context, s *checkpoint.Service
 		return checkpoint.Failure(checkpoint.KindRejected, d.hint(), "the document belongs to workflow %s, but session %q follows %s", d.def.Name, st.Session, def.Name)
 	}
 	if d.owner == "" {
-		if def.OtherJob(d.accepted.State, stateOf(ctx, s, st)) != "" {
+		if def.OtherJob(d.accepted.State, stateOf(ctx, s.Store, st)) != "" {
 			return d.stranger(string(st.Session), string(st.Session))
 		}
 		return nil
 	}
 	// The journal names the owner, or the current state, for sessions whose documents named it only later.
-	switch owner := cmp.Or(checkpoint.OwnerOf(st), def.SessionOf(workflow.Accepted{State: stateOf(ctx, s, st)})); owner {
+	switch owner := cmp.Or(checkpoint.OwnerOf(st), def.SessionOf(workflow.Accepted{State: stateOf(ctx, s.Store, st)})); owner {
 	case "":
 		return d.refuseName(st.Session)
 	case d.owner:
@@ -353,19 +353,19 @@ func (d *foundDocument) hint() string {
 // define selects the workflow and checks that its trigger is switched on.
 func (r *request) define(ctx context.Context) (*workflow.Definition, error) {
 	if r.req.Fork != nil { // the checkpoint that is copied has passed all rules
-		return r.s.DefinitionFor(ctx, r.req.Fork.From.State)
+		return r.s.Rules.DefinitionFor(ctx, r.req.Fork.From.State)
 	}
 	var def *workflow.Definition
 	var err error
 	if r.home.workflow != "" {
-		def, err = r.s.Definition(r.home.workflow)
+		def, err = r.s.Rules.Definition(r.home.workflow)
 	} else {
-		def, err = r.s.DefinitionOf(ctx, r.home.session)
+		def, err = r.s.Rules.DefinitionOf(ctx, r.home.session)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return def, CheckTrigger(r.s, def, r.home.session, r.req.trigger(workflow.Accepted{}))
+	return def, CheckTrigger(r.s.Rules, def, r.home.session, r.req.trigger(workflow.Accepted{}))
 }
 
 // definition waits for the workflow that define selects, and returns it or the error of define.

@@ -21,6 +21,8 @@ import (
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 )
 
 // KeptOutput is an output whose blob was written, or the mark that an output is to be dropped.
@@ -42,27 +44,27 @@ func (r *request) keepOutputs(ctx context.Context, document workflow.Accepted) (
 			continue
 		}
 		if len(data) == 0 {
-			if data, source, err = readOutput(ctx, r.s, o); err != nil {
+			if data, source, err = readOutput(ctx, r.s.Repo, o); err != nil {
 				return nil, err
 			}
 		}
-		kept, err := KeepOutput(ctx, r.s, o.Name, source, data)
+		kept, err := KeepOutput(ctx, r.s.Repo, o.Name, source, data)
 		if err != nil {
 			return nil, err
 		}
 		kept.data = data
 		out[o.Name] = kept
 	}
-	return out, keepStated(ctx, r.s, document, out)
+	return out, keepStated(ctx, r.s.Store, document, out)
 }
 
 // readOutput reads the file of an output. The source is what the record says of where it comes
 // from: for a file in the worktree its path from the top, which means the same in every clone.
-func readOutput(ctx context.Context, s *checkpoint.Service, o Output) (data []byte, source string, err error) {
+func readOutput(ctx context.Context, repo *git.Repo, o Output) (data []byte, source string, err error) {
 	const longestOutput = 1 << 30 // the largest size of an output, in bytes. A file is read into memory, and a device such as /dev/zero never ends
 	file := o.File
 	if !filepath.IsAbs(file) {
-		file = filepath.Join(s.Repo.WorkTree, s.Repo.Prefix, file)
+		file = filepath.Join(repo.WorkTree, repo.Prefix, file)
 	}
 	data, err = Patiently(ctx, func() ([]byte, error) { return readAtMost(file, longestOutput) })
 	if ctx.Err() != nil {
@@ -71,7 +73,7 @@ func readOutput(ctx context.Context, s *checkpoint.Service, o Output) (data []by
 	if err != nil {
 		return nil, "", checkpoint.Usage("--output NAME=FILE needs a readable file; --output NAME= drops an output", "output %q: %v", o.Name, err)
 	}
-	if rel, err := filepath.Rel(s.Repo.WorkTree, file); err == nil && filepath.IsLocal(rel) {
+	if rel, err := filepath.Rel(repo.WorkTree, file); err == nil && filepath.IsLocal(rel) {
 		return data, filepath.ToSlash(rel), nil
 	}
 	return data, o.File, nil
@@ -118,8 +120,8 @@ func readAtMost(file string, most int64) ([]byte, error) {
 }
 
 // KeepOutput writes an output as a blob. No ref reaches the blob until the checkpoint is written.
-func KeepOutput(ctx context.Context, s *checkpoint.Service, output, source string, data []byte) (KeptOutput, error) {
-	oid, err := s.Repo.Objects.Write(ctx, "blob", data)
+func KeepOutput(ctx context.Context, repo *git.Repo, output, source string, data []byte) (KeptOutput, error) {
+	oid, err := repo.Objects.Write(ctx, "blob", data)
 	if err != nil {
 		return KeptOutput{}, fmt.Errorf("keep output %q: %w", output, err)
 	}
@@ -132,7 +134,7 @@ func KeepOutput(ctx context.Context, s *checkpoint.Service, output, source strin
 
 // keepStated writes the outputs that the document contains, and adds them to out. An output given by
 // --output takes precedence. An empty one is ignored, so an older output of that name is carried over.
-func keepStated(ctx context.Context, s *checkpoint.Service, document workflow.Accepted, out map[string]KeptOutput) error {
+func keepStated(ctx context.Context, s *store.Store, document workflow.Accepted, out map[string]KeptOutput) error {
 	const mostStated = 100 // the most outputs that are taken from one document
 	for n, output := range SortedKeys(document.Outputs) {
 		content := OutputContent(document.Outputs[output])
@@ -143,7 +145,7 @@ func keepStated(ctx context.Context, s *checkpoint.Service, document workflow.Ac
 			s.Warn(fmt.Sprintf("output %q of the document is left out: a name is %s, and at most %d outputs are allowed", output, name.OutputRule, mostStated))
 			continue
 		}
-		kept, err := KeepOutput(ctx, s, output, "", content)
+		kept, err := KeepOutput(ctx, s.Repo, output, "", content)
 		if err != nil {
 			return err
 		}

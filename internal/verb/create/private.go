@@ -10,6 +10,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/storage/store"
 )
 
 // openToOthers reports whether another account can enter a directory: it, and each directory above it, lets
@@ -29,7 +30,7 @@ func openToOthers(dir string) bool {
 // sayPrivate warns once in a worktree that a file which only its owner can read was captured into a
 // repository that others can read: git's objects have no permissions of their own, so the directory of
 // objects decides.
-func sayPrivate(s *checkpoint.Service, got *snapshot.Capture) {
+func sayPrivate(s *store.Store, got *snapshot.Capture) {
 	if !openToOthers(filepath.Join(s.Repo.CommonDir, "objects")) {
 		return
 	}
@@ -38,12 +39,12 @@ func sayPrivate(s *checkpoint.Service, got *snapshot.Capture) {
 		if perm, unusual := got.Modes[file]; !unusual || perm&0o077 != 0 {
 			continue
 		}
-		if _, err := s.Recall(checkpoint.PrivateFile, &said); err != nil || said {
+		if _, err := checkpoint.Recall(s.Repo, checkpoint.PrivateFile, &said); err != nil || said {
 			return
 		}
 		s.Warn(fmt.Sprintf("only you can read %q, but others can read this repository, and so the checkpoint with it; `chmod go-rwx %s` closes the repository, `git config --add checkpoint.exclude %s` leaves the file out",
 			strings.ReplaceAll(file, "\n", `\n`), name.Quoted(s.Repo.CommonDir), name.Quoted(file)))
-		if err := s.Remember(checkpoint.PrivateFile, true); err != nil {
+		if err := checkpoint.Remember(s, checkpoint.PrivateFile, true); err != nil {
 			s.Warn(err.Error())
 		}
 		return

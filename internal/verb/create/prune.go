@@ -11,6 +11,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/retain"
@@ -24,23 +25,23 @@ func (d *draft) pruneWith(ctx context.Context, change *store.Change, made journa
 	if d.isNew || d.in.safety || made.Trigger == workflow.TriggerRun { // the step of `run` is not done yet
 		return
 	}
-	on, err := retain.Automatic(s, def, made.Trigger)
+	on, err := retain.Automatic(s.Settings, def, made.Trigger)
 	if err != nil || !on {
 		if err != nil {
-			s.Warn(err.Error())
+			s.Store.Warn(err.Error())
 		}
 		return
 	}
 	items := retain.ItemsWith(d.st, &made, d.in.req.Pinned)
-	verdicts, err := retain.Judge(ctx, s, d.st, items, workflow.Policy{})
+	verdicts, err := retain.Judge(ctx, s.Rules, d.st, items, workflow.Policy{})
 	if err != nil {
-		s.Warn("automatic prune: " + err.Error())
+		s.Store.Warn("automatic prune: " + err.Error())
 		return
 	}
 	e := eventOf(d.event, journal.KindPrune)
 	e.Reason = "pruned"
-	own := retain.Own(s)
-	all, _ := retain.Automatic(s, def, "") //nolint:errcheck // it was read above
+	own := retain.Own(s.Store)
+	all, _ := retain.Automatic(s.Settings, def, "") //nolint:errcheck // it was read above
 	// A safety checkpoint is never pruned here: the undo of a rollback needs it.
 	for i, verdict := range verdicts {
 		entry := d.st.Entry(name.ID(verdict.ID))
@@ -48,7 +49,7 @@ func (d *draft) pruneWith(ctx context.Context, change *store.Change, made journa
 			continue
 		}
 		// Nobody asked: pruning is automatic for the whole workflow, or for the trigger of one that is not discarded.
-		if one, err := retain.Automatic(s, def, items[i].Trigger); !all && (err != nil || !one || items[i].Discarded) {
+		if one, err := retain.Automatic(s.Settings, def, items[i].Trigger); !all && (err != nil || !one || items[i].Discarded) {
 			continue
 		}
 		e.Tombstones = append(e.Tombstones, journal.Tombstone{ID: entry.Checkpoint, Commit: entry.Event().Commit, Record: entry.Event().Record, Reason: verdict.Reason})
@@ -67,10 +68,10 @@ func (d *draft) pruneAfter(ctx context.Context) (gone []checkpoint.Labelled, exp
 	s, def, r := d.in.s, d.got.def, d.record
 	warn := func(err error) {
 		if err != nil {
-			s.Warn("automatic prune: " + err.Error())
+			s.Store.Warn("automatic prune: " + err.Error())
 		}
 	}
-	on, err := retain.Automatic(s, def, "")
+	on, err := retain.Automatic(s.Settings, def, "")
 	if err != nil || !on {
 		warn(err)
 		return nil, nil
@@ -82,7 +83,7 @@ func (d *draft) pruneAfter(ctx context.Context) (gone []checkpoint.Labelled, exp
 	}
 	if r.Trigger != workflow.TriggerRun {
 		if !r.Milestone && r.Trigger != workflow.TriggerManual {
-			thinned, err = retain.Thin(ctx, s, r.Session, capturedBytes(s, r))
+			thinned, err = retain.Thin(ctx, s, r.Session, capturedBytes(s.Repo, r))
 			warn(err)
 		}
 		expired, err = retain.RemoveDue(ctx, s, def, r.Session)
@@ -93,9 +94,9 @@ func (d *draft) pruneAfter(ctx context.Context) (gone []checkpoint.Labelled, exp
 
 // capturedBytes returns the size of the files that a checkpoint captured anew, as far as they are still
 // there.
-func capturedBytes(s *checkpoint.Service, rec *record.Record) (bytes int64) {
+func capturedBytes(repo *git.Repo, rec *record.Record) (bytes int64) {
 	for _, p := range slices.Concat(rec.Files.Created, rec.Files.Modified) {
-		if info, err := os.Lstat(filepath.Join(s.Repo.WorkTree, string(p))); err == nil {
+		if info, err := os.Lstat(filepath.Join(repo.WorkTree, string(p))); err == nil {
 			bytes += info.Size()
 		}
 	}
@@ -111,10 +112,10 @@ func endSession(ctx context.Context, s *checkpoint.Service, made *record.Record,
 	}
 	// Close first: after the prune nothing would say how the session ended.
 	if slices.ContainsFunc(plan.Answer().Pruned, func(j retain.Judged) bool { return j.ID == made.ID }) {
-		if err := s.Append(ctx, made.Session, journal.KindClose, func(e *journal.Event) { e.Status = status }); err != nil {
+		if err := checkpoint.Append(ctx, s.Store, made.Session, journal.KindClose, func(e *journal.Event) { e.Status = status }); err != nil {
 			return nil, err
 		}
-		if err := s.Deactivate(made.Session); err != nil {
+		if err := checkpoint.Deactivate(s.Store, made.Session); err != nil {
 			return nil, err
 		}
 	}

@@ -37,7 +37,7 @@ func (d *draft) repair(ctx context.Context, err error) error {
 	}
 	// Not all objects came back. The journal names a checkpoint that cannot be read, so prune it.
 	if _, dropErr := retain.Drop(ctx, s, d.in.home.session, []name.ID{d.record.ID}, "objects disappeared while it was made", retain.PinnedGoes); dropErr != nil {
-		s.Warn(dropErr.Error())
+		s.Store.Warn(dropErr.Error())
 	} else {
 		missing.TakenBack = true
 	}

@@ -29,16 +29,16 @@ type SafetyRequest struct {
 func Safety(ctx context.Context, s *checkpoint.Service, req SafetyRequest) (*record.Record, error) {
 	// The capture exists already: a rollback needs it for its plan. So this skips place and capture and goes
 	// straight to the transaction.
-	head, err := readHead(ctx, s)
+	head, err := readHead(ctx, s.Store)
 	if err != nil {
 		return nil, err
 	}
 	in := &request{
-		s: s, home: home{session: req.Session}, at: s.Now(), head: head, safety: true, move: req,
+		s: s, home: home{session: req.Session}, at: s.Store.Now(), head: head, safety: true, move: req,
 		req: Request{Trigger: workflow.TriggerSafety, NoTag: true, Message: req.Message},
 	}
 	got := &captured{in: in, def: req.Definition, capture: req.Capture}
-	if got.git, err = gitNow(ctx, s); err != nil {
+	if got.git, err = gitNow(ctx, s.Repo); err != nil {
 		return nil, err
 	}
 	d, _, err := got.transact(ctx)

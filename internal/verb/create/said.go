@@ -18,7 +18,7 @@ import (
 
 // confirmation returns the workflow's own confirmation of the checkpoint, or "" if it has none.
 func (c *captured) confirmation(r *record.Record, commit name.OID) string {
-	said := messageValues(c.in.s, c.def, r.Session, r)
+	said := messageValues(c.in.s.Repo, c.def, r.Session, r)
 	said["files"], said["commit"] = r.Files.Total(), commit.Short()
 	if c.landing != nil { // people mean the commit on their branch
 		said["commit"] = c.landing.oid.Short()
@@ -29,8 +29,8 @@ func (c *captured) confirmation(r *record.Record, commit name.OID) string {
 
 // StepMessage returns the message of the commit of a step in the format of its workflow, for a create and for
 // a landing. changes are what the commit changes.
-func StepMessage(s *checkpoint.Service, def *workflow.Definition, r *record.Record, changes []git.Change) string {
-	said := messageValues(s, def, r.Session, r)
+func StepMessage(repo *git.Repo, def *workflow.Definition, r *record.Record, changes []git.Change) string {
+	said := messageValues(repo, def, r.Session, r)
 	said["files"], said["message"], said["iteration"] = len(changes), workflow.Verbatim(r.Message), r.Iteration
 	metrics := MetricsOf(def, r.State)
 	var measured []string
@@ -49,8 +49,8 @@ func StepMessage(s *checkpoint.Service, def *workflow.Definition, r *record.Reco
 
 // triggerOff returns the message that the trigger is switched off by a key or the workflow, in the
 // workflow's words if it has some.
-func triggerOff(s *checkpoint.Service, def *workflow.Definition, session name.Session, trigger, by string) string {
-	said := messageValues(s, def, session, nil)
+func triggerOff(repo *git.Repo, def *workflow.Definition, session name.Session, trigger, by string) string {
+	said := messageValues(repo, def, session, nil)
 	said["trigger"], said["key"] = trigger, by
 	if words := checkpoint.OwnWords(def, "trigger_off", said); words != nil {
 		return strings.Join(words, "\n")
@@ -60,8 +60,8 @@ func triggerOff(s *checkpoint.Service, def *workflow.Definition, session name.Se
 
 // messageValues returns the values that a workflow's message may refer to. The record is nil if the create
 // failed early.
-func messageValues(s *checkpoint.Service, def *workflow.Definition, session name.Session, r *record.Record) map[string]any {
-	said := map[string]any{"session": string(session), "workflow": def.Name, "branch": s.Repo.Head.Branch.Short()}
+func messageValues(repo *git.Repo, def *workflow.Definition, session name.Session, r *record.Record) map[string]any {
+	said := map[string]any{"session": string(session), "workflow": def.Name, "branch": repo.Head.Branch.Short()}
 	if r != nil {
 		said["label"], said["id"], said["step"], said["step_name"] = r.Label, string(r.ID), r.Step, r.StepName
 		said["topic"], said["status"], said["trigger"] = r.Topic, r.Status, r.Trigger

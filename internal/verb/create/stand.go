@@ -18,6 +18,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/gather"
 )
 
@@ -39,7 +40,7 @@ func (c *captured) previous(ctx context.Context, st *journal.State) (b base, err
 		return b, err
 	}
 	if b.entry != nil {
-		got, err := s.ReadStored(ctx, b.entry)
+		got, err := checkpoint.ReadStored(ctx, s.Store, b.entry)
 		switch {
 		case err == nil:
 			b.record, b.tree, b.commit = got.Record, got.Record.Snapshot.Tree, got.Commit
@@ -49,11 +50,11 @@ func (c *captured) previous(ctx context.Context, st *journal.State) (b base, err
 		case ctx.Err() != nil:
 			return b, context.Cause(ctx)
 		case in.handed(): // a whole document replaces the damaged state
-			s.Warn(fmt.Sprintf("checkpoint %s is damaged, so the document was not compared with it: %v", checkpoint.CalledBy(b.entry), err))
+			s.Store.Warn(fmt.Sprintf("checkpoint %s is damaged, so the document was not compared with it: %v", checkpoint.CalledBy(b.entry), err))
 		case in.safety || goesOn(in.req, err):
-			s.Warn(fmt.Sprintf("checkpoint %s cannot be read, so its state and outputs are not carried over: %v", checkpoint.CalledBy(b.entry), err))
+			s.Store.Warn(fmt.Sprintf("checkpoint %s cannot be read, so its state and outputs are not carried over: %v", checkpoint.CalledBy(b.entry), err))
 		default:
-			return b, s.CorruptError(ctx, st, b.entry, err)
+			return b, s.Rules.CorruptError(ctx, st, b.entry, err)
 		}
 		if b.record == nil { // its commit has the files all the same
 			b.tree, _ = s.Repo.Commits.TreeOf(ctx, b.entry.Event().Commit)
@@ -74,8 +75,8 @@ type headCommit struct {
 	lost bool     // it cannot be read: the checkpoint does not need it, and does not have it as a parent
 }
 
-func readHead(ctx context.Context, s *checkpoint.Service) (headCommit, error) {
-	if err := checkpoint.RefuseDamagedHead(s); err != nil {
+func readHead(ctx context.Context, s *store.Store) (headCommit, error) {
+	if err := checkpoint.RefuseDamagedHead(s.Repo); err != nil {
 		return headCommit{}, err
 	}
 	h := headCommit{oid: s.Repo.Head.OID}
@@ -115,19 +116,19 @@ func (c *captured) hasAllOf(ctx context.Context, st *journal.State, head *journa
 	if place != nil && (place == head || !st.OnLine(head)[place.Place]) {
 		return false, nil
 	}
-	rec, err := s.ReadRecord(ctx, head)
+	rec, err := checkpoint.ReadRecord(ctx, s.Store, head)
 	if err != nil || rec.Snapshot.Tree == "" {
 		return false, ctx.Err() // what cannot be read is not here
 	}
 	var from name.OID
 	if place != nil {
-		was, err := s.ReadRecord(ctx, place)
+		was, err := checkpoint.ReadRecord(ctx, s.Store, place)
 		if err != nil {
 			return false, ctx.Err()
 		}
 		from = was.Snapshot.Tree
 	} else if rec.Git.Head != "" {
-		if from, err = s.Repo.Commits.TreeOf(ctx, rec.Git.Head); err != nil || !s.HeadContains(ctx, rec.Git.Head) {
+		if from, err = s.Repo.Commits.TreeOf(ctx, rec.Git.Head); err != nil || !checkpoint.HeadContains(ctx, s.Repo, rec.Git.Head) {
 			return false, ctx.Err()
 		}
 	}
@@ -157,7 +158,7 @@ func goesOn(req Request, err error) bool {
 // object, and outputs whose content is not here. It warns about what it removed.
 func (r *request) leaveOut(ctx context.Context, from *record.Record) error {
 	if len(from.State) > 0 && from.State[0] != '{' && !r.handed() {
-		r.s.Warn(fmt.Sprintf("the state of %s is no object, so it is not carried over", checkpoint.MentionOf(from)))
+		r.s.Store.Warn(fmt.Sprintf("the state of %s is no object, so it is not carried over", checkpoint.MentionOf(from)))
 		from.State = json.RawMessage("{}")
 	}
 	names := SortedKeys(from.Outputs)
@@ -173,7 +174,7 @@ func (r *request) leaveOut(ctx context.Context, from *record.Record) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		r.s.Warn(fmt.Sprintf("output %q of %s is not here, so it is not carried over", names[i], checkpoint.MentionOf(from)))
+		r.s.Store.Warn(fmt.Sprintf("output %q of %s is not here, so it is not carried over", names[i], checkpoint.MentionOf(from)))
 		delete(from.Outputs, names[i])
 		return nil
 	})

@@ -52,13 +52,13 @@ func (c *captured) captureWatched(ctx context.Context, definition definition) (e
 func (r *request) take(ctx context.Context, rules snapshot.Rules) (got *snapshot.Capture, err error) {
 	s, session := r.s, r.home.session
 	rules.IncludeIgnored, rules.Exclude, rules.LeaveUnignored = r.req.IncludeIgnored, r.req.Exclude, r.req.Automatic
-	WatchIgnored(ctx, s, session, &rules)
+	WatchIgnored(ctx, s.Store, session, &rules)
 	if !r.req.Large {
 		rules.MaxNewFiles = checkpoint.DefaultMaxNewFiles
 		if rules.MaxNewSize, err = s.Settings.Size("checkpoint.maxNew", checkpoint.DefaultMaxNewSize); err != nil {
 			return nil, err
 		}
-		rules.Known = func() name.OID { return CurrentTree(ctx, s, session) }
+		rules.Known = func() name.OID { return CurrentTree(ctx, s.Store, session) }
 	}
 	return Take(ctx, s, rules)
 }
@@ -72,18 +72,18 @@ func Take(ctx context.Context, s *checkpoint.Service, rules snapshot.Rules) (*sn
 	if err != nil {
 		return nil, err
 	}
-	rules.Exclude = append(ExcludedAlways(s), rules.Exclude...)
-	rules.Include = IncludedAlways(s)
+	rules.Exclude = append(ExcludedAlways(s.Repo), rules.Exclude...)
+	rules.Include = IncludedAlways(s.Repo)
 	if rules.MaxFileSize, err = s.Settings.Size("checkpoint.maxFileSize", checkpoint.DefaultMaxFileSize); err != nil {
 		return nil, err
 	}
 	got, err := shot.Take(ctx, rules)
 	if _, is := errors.AsType[*snapshot.PathspecError](err); is && len(rules.Include) > 0 {
 		// A setting must not stop each save and hook. An exclude may: what it names has to stay out.
-		none := Unmatched(ctx, s, rules.Include)
+		none := Unmatched(ctx, s.Repo, rules.Include)
 		rules.Include = slices.DeleteFunc(rules.Include, func(spec string) bool { return slices.Contains(none, strings.TrimPrefix(spec, ":(top)")) })
 		if got, err = shot.Take(ctx, rules); err == nil {
-			s.Warn("not captured: what checkpoint.include names with " + name.Quoted(strings.Join(none, " ")) + "; git finds no ignored file of this repository there")
+			s.Store.Warn("not captured: what checkpoint.include names with " + name.Quoted(strings.Join(none, " ")) + "; git finds no ignored file of this repository there")
 		}
 	}
 	if _, is := errors.AsType[*snapshot.PathspecError](err); is {
@@ -93,15 +93,15 @@ func Take(ctx context.Context, s *checkpoint.Service, rules snapshot.Rules) (*sn
 }
 
 // ExcludedAlways returns the pathspecs of checkpoint.exclude, relative to the top of the worktree.
-func ExcludedAlways(s *checkpoint.Service) []string { return fromTop(s, "checkpoint.exclude") }
+func ExcludedAlways(repo *git.Repo) []string { return fromTop(repo, "checkpoint.exclude") }
 
 // IncludedAlways returns the pathspecs of checkpoint.include, relative to the top of the worktree.
-func IncludedAlways(s *checkpoint.Service) []string { return fromTop(s, "checkpoint.include") }
+func IncludedAlways(repo *git.Repo) []string { return fromTop(repo, "checkpoint.include") }
 
 // Unmatched returns those of some pathspecs that name no ignored file: also one that leads out of the worktree.
-func Unmatched(ctx context.Context, s *checkpoint.Service, asked []string) (specs []string) {
+func Unmatched(ctx context.Context, repo *git.Repo, asked []string) (specs []string) {
 	for _, spec := range asked {
-		res, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"ls-files", "--others", "--ignored", "--exclude-standard", "--", spec}, Dir: filepath.Join(s.Repo.WorkTree, filepath.FromSlash(s.Repo.Prefix))})
+		res, err := repo.Run(ctx, git.Cmd{Args: []string{"ls-files", "--others", "--ignored", "--exclude-standard", "--", spec}, Dir: filepath.Join(repo.WorkTree, filepath.FromSlash(repo.Prefix))})
 		if err != nil || len(res.Stdout) == 0 {
 			specs = append(specs, strings.TrimPrefix(spec, ":(top)"))
 		}
@@ -111,16 +111,16 @@ func Unmatched(ctx context.Context, s *checkpoint.Service, asked []string) (spec
 
 // fromTop returns pathspecs of git's configuration. git would take them relative to the working
 // directory. Settings in .checkpoint/config, which comes with the repository, are not read.
-func fromTop(s *checkpoint.Service, key string) []string {
+func fromTop(repo *git.Repo, key string) []string {
 	var out []string
-	for _, spec := range s.Repo.Config.All(key) {
+	for _, spec := range repo.Config.All(key) {
 		switch {
 		case spec == "": // it resets the list, as in git's own settings
 			out = nil
 		case strings.HasPrefix(spec, ":"):
 			out = append(out, spec)
 		default:
-			if below, err := filepath.Rel(s.Repo.WorkTree, spec); filepath.IsAbs(spec) && err == nil && filepath.IsLocal(below) {
+			if below, err := filepath.Rel(repo.WorkTree, spec); filepath.IsAbs(spec) && err == nil && filepath.IsLocal(below) {
 				spec = filepath.ToSlash(below) // git takes no such path after :(top)
 			}
 			out = append(out, ":(top)"+spec)

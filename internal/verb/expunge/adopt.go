@@ -184,7 +184,7 @@ func (r *rewriting) begin(all []*made) (store.Change, error) {
 	}
 	// Pruned checkpoints may have decided which one is current, so an event says which one it is.
 	if m := by[r.state.Newest]; m != nil {
-		e, err := r.plan.s.NewEvent(journal.KindRollback, r.as)
+		e, err := checkpoint.NewEvent(r.plan.s.Store, journal.KindRollback, r.as)
 		if err != nil {
 			return change, err
 		}

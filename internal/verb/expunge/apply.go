@@ -45,7 +45,7 @@ func (p *Plan) Apply(ctx context.Context) (*Answer, error) {
 		}
 	}
 	p.answer.DryRun = false
-	checkpoint.SweepOutside(ctx, p.s)
+	checkpoint.SweepOutside(ctx, p.s.Rules)
 	return p.answer, p.cleanCopies()
 }
 
@@ -85,7 +85,7 @@ func (r *rewriting) apply(ctx context.Context, list *clearance.Expunged) error {
 		before[o.entry.Checkpoint], all = m, append(all, m)
 	}
 	s.Trace("rewritten")
-	res, err := s.Transact(ctx, r.as, func(ctx context.Context, v store.View) (store.Change, error) {
+	res, err := checkpoint.Transact(ctx, s.Store, r.as, func(ctx context.Context, v store.View) (store.Change, error) {
 		// The new checkpoints were written for another state of the session.
 		if v.Tip != r.tip {
 			return store.Change{}, errMoved
@@ -141,14 +141,14 @@ func (r *rewriting) change(ctx context.Context, all []*made) (store.Change, erro
 	var tombs []journal.Tombstone
 	current := r.state.Newest
 	for _, m := range all {
-		e, err := s.NewEvent(journal.KindRebuild, r.session)
+		e, err := checkpoint.NewEvent(s.Store, journal.KindRebuild, r.session)
 		if err != nil {
 			return change, err
 		}
 		checkpoint.NameIn(&e, m.record, m.written.Commit)
 		change.Events = append(change.Events, e)
 		if m.entry.Pinned {
-			pin, err := s.NewEvent(journal.KindPin, r.session)
+			pin, err := checkpoint.NewEvent(s.Store, journal.KindPin, r.session)
 			if err != nil {
 				return change, err
 			}
@@ -168,7 +168,7 @@ func (r *rewriting) change(ctx context.Context, all []*made) (store.Change, erro
 	// Pins come before the prune. A pin that a tombstone does not know would void it.
 	change.Events = append(change.Events, pins...)
 	if len(discarded) > 0 && current != "" {
-		e, err := s.NewEvent(journal.KindRollback, r.session)
+		e, err := checkpoint.NewEvent(s.Store, journal.KindRollback, r.session)
 		if err != nil {
 			return change, err
 		}
@@ -176,7 +176,7 @@ func (r *rewriting) change(ctx context.Context, all []*made) (store.Change, erro
 		change.Events = append(change.Events, e)
 	}
 	if len(tombs) > 0 {
-		e, err := s.NewEvent(journal.KindPrune, r.session)
+		e, err := checkpoint.NewEvent(s.Store, journal.KindPrune, r.session)
 		if err != nil {
 			return change, err
 		}
@@ -255,5 +255,5 @@ func (r *rewriting) stayWhereItWas(ctx context.Context, st *journal.State, befor
 	if want == "" || st.Newest == want {
 		return nil
 	}
-	return r.plan.s.Append(ctx, r.session, journal.KindRollback, func(e *journal.Event) { r.stay(e, want, nil) })
+	return checkpoint.Append(ctx, r.plan.s.Store, r.session, journal.KindRollback, func(e *journal.Event) { r.stay(e, want, nil) })
 }

@@ -51,7 +51,7 @@ func expunge(w *verbtest.World, req Request) (a *Answer, err error) {
 func live(w *verbtest.World) (all []*journal.Entry) {
 	w.Helper()
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-		st, err := s.State(ctx, "demo")
+		st, err := checkpoint.State(ctx, s.Store, "demo")
 		if err == nil {
 			for _, e := range st.Checkpoints() {
 				if !e.Dead {

@@ -18,7 +18,7 @@ func (p *Plan) scanCopies(ctx context.Context) (copies []clearance.Copy, found *
 	if p.req.again {
 		return nil, &clearance.Report{}, nil
 	}
-	if copies, err = clearance.Copies(p.s); err != nil {
+	if copies, err = clearance.Copies(p.s.Repo); err != nil {
 		return nil, nil, err
 	}
 	found, err = p.desk.ScanCopies(ctx, copies)

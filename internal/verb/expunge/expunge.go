@@ -76,7 +76,7 @@ type Plan struct {
 
 // Prepare finds what is removed and which checkpoints hold it. Nothing is changed.
 func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, error) {
-	if err := s.RefuseHalfRolledBack(); err != nil {
+	if err := checkpoint.RefuseHalfRolledBack(s.Repo); err != nil {
 		return nil, err
 	}
 	if (req.Target == "") == (req.Rule == "") {
@@ -98,7 +98,7 @@ func Repeat(ctx context.Context, s *checkpoint.Service) ([]Rewritten, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(list.Objects) == 0 || s.RefuseHalfRolledBack() != nil {
+	if len(list.Objects) == 0 || checkpoint.RefuseHalfRolledBack(s.Repo) != nil {
 		return nil, nil //nolint:nilerr // other commands report the half-done rollback
 	}
 	p, err := prepare(ctx, s, Request{again: true})
@@ -129,7 +129,7 @@ func prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 		return nil, err
 	}
 	if err := desk.Close(); err != nil {
-		s.Warn(err.Error())
+		s.Store.Warn(err.Error())
 	}
 	for _, r := range p.sessions {
 		if err := r.find(ctx); err != nil {
@@ -146,7 +146,7 @@ func (p *Plan) Answer() *Answer { return p.answer }
 func (p *Plan) read(ctx context.Context) error {
 	var sessions []name.Session
 	if p.req.Session != "" {
-		session, err := p.s.RequireSession(ctx, p.req.Session)
+		session, err := p.s.Sessions.RequireSession(ctx, p.req.Session)
 		if err != nil {
 			return err
 		}
@@ -164,7 +164,7 @@ func (p *Plan) read(ctx context.Context) error {
 		case errors.Is(err, store.ErrNoSession) && p.req.Session == "":
 			continue // it has no journal
 		case errors.Is(err, store.ErrNoSession):
-			return p.s.UnknownSessionError(ctx, session)
+			return checkpoint.UnknownSessionError(ctx, p.s.Store, session)
 		case err != nil:
 			return err
 		}

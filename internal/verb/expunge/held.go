@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
@@ -69,7 +70,7 @@ func (p *Plan) survey(ctx context.Context) error {
 	rewritten := map[name.ID]bool{}
 	for _, r := range p.sessions {
 		for _, o := range r.old {
-			a.Checkpoints = append(a.Checkpoints, Rewritten{ID: o.entry.Checkpoint, Label: o.entry.Label, Session: r.session, Holds: o.places(), Mention: p.s.LabelledOf(ctx, r.state, o.entry).Mention})
+			a.Checkpoints = append(a.Checkpoints, Rewritten{ID: o.entry.Checkpoint, Label: o.entry.Label, Session: r.session, Holds: o.places(), Mention: checkpoint.LabelledOf(ctx, p.s.Store, r.state, o.entry).Mention})
 			rewritten[o.entry.Checkpoint] = o.holds
 			a.Objects = append(a.Objects, o.blobs()...)
 		}

@@ -92,7 +92,7 @@ func (r *rewriting) rewrite(ctx context.Context, o *old, before map[name.ID]*mad
 	rec.ID = r.newID(o, fmt.Sprint(string(said), d.Tree, d.Head, d.IndexTree, d.Outputs, d.Conflicts, d.Raw, d.Flags, d.Import), before)
 	// The commit message lists the metrics, which come from the state that may have
 	// changed.
-	if def, err := r.plan.s.DefinitionFor(ctx, r.state); err == nil {
+	if def, err := r.plan.s.Rules.DefinitionFor(ctx, r.state); err == nil {
 		d.Metrics = create.MetricsOf(def, rec.State)
 	}
 	m := &made{old: o, record: rec}

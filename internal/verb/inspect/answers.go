@@ -218,7 +218,7 @@ type Worker struct {
 }
 
 // workers returns the agents of other sessions that are at work here.
-func workers(s *checkpoint.Service, session name.Session) []Worker {
+func workers(s *store.Store, session name.Session) []Worker {
 	all := []Worker{}
 	for _, w := range author.Load(s.Repo.GitDir).WorkersBeside(session, s.Now()) {
 		files := gather.List(w.Files, func(path string) checkpoint.Path { return checkpoint.Path(path) })
@@ -228,17 +228,17 @@ func workers(s *checkpoint.Service, session name.Session) []Worker {
 }
 
 // SayWorkers warns of the agent of another session that was at work here last, once in ten minutes.
-func SayWorkers(ctx context.Context, s *checkpoint.Service) {
+func SayWorkers(ctx context.Context, s *checkpoint.Sessions) {
 	const quiet = 10 * time.Minute
 	session, err := s.HereSession(ctx)
-	beside := workers(s, session)
+	beside := workers(s.Store, session)
 	var said time.Time
-	if known, failed := s.Recall(checkpoint.BesideFile, &said); err != nil || failed != nil || len(beside) == 0 || known && s.Now().Sub(said).Abs() < quiet {
+	if known, failed := checkpoint.Recall(s.Repo, checkpoint.BesideFile, &said); err != nil || failed != nil || len(beside) == 0 || known && s.Store.Now().Sub(said).Abs() < quiet {
 		return
 	}
 	w := beside[0]
-	s.Warn(fmt.Sprintf("%s is also at work here, in %s, last %s", w.Agent, w.Session, render.Ago(w.Last.Time, s.Now())))
-	_ = s.Remember(checkpoint.BesideFile, s.Now()) // it is said again then
+	s.Store.Warn(fmt.Sprintf("%s is also at work here, in %s, last %s", w.Agent, w.Session, render.Ago(w.Last.Time, s.Store.Now())))
+	_ = checkpoint.Remember(s.Store, checkpoint.BesideFile, s.Store.Now()) // it is said again then
 }
 
 // Unfinished is a rollback that runs, or that was killed and is neither continued nor aborted.
@@ -250,7 +250,7 @@ type Unfinished struct {
 }
 
 // itemsOf returns the lines of checkpoints, and their summaries, which are read in one batch.
-func itemsOf(ctx context.Context, s *checkpoint.Service, st *journal.State, of []*journal.Entry) ([]Item, map[name.ID]*store.Summary, error) {
+func itemsOf(ctx context.Context, s *store.Store, st *journal.State, of []*journal.Entry) ([]Item, map[name.ID]*store.Summary, error) {
 	byID, problems, err := Problems(ctx, s, st, of)
 	items := gather.List(of, func(e *journal.Entry) Item { return itemOf(st, e, byID[e.Checkpoint], problems[e.Checkpoint]) })
 	return items, byID, err

@@ -33,7 +33,7 @@ type BriefAnswer struct {
 // Brief answers `status --porcelain`. Without a current checkpoint it is an error of KindNotFound. With
 // LookAway it reads no record, only the journal.
 func Brief(ctx context.Context, s *checkpoint.Service, look Look) (*BriefAnswer, error) {
-	st, err := checkpoint.ChosenState(ctx, s, "")
+	st, err := checkpoint.ChosenState(ctx, s.Sessions, "")
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func Brief(ctx context.Context, s *checkpoint.Service, look Look) (*BriefAnswer,
 	if a.Changed > 0 {
 		a.Marks = append(a.Marks, "changed")
 	}
-	unfinished, err := UnfinishedRollback(s)
+	unfinished, err := UnfinishedRollback(s.Repo)
 	if unfinished != nil || err != nil { // an intent file that cannot be read also belongs to a rollback
 		a.Marks = append(a.Marks, "unfinished")
 	}
@@ -62,9 +62,9 @@ func Brief(ctx context.Context, s *checkpoint.Service, look Look) (*BriefAnswer,
 
 // count fills in how many files changed.
 func (a *BriefAnswer) count(ctx context.Context, s *checkpoint.Service, st *journal.State, e *journal.Entry) error {
-	rec, err := s.ReadRecord(ctx, e)
+	rec, err := checkpoint.ReadRecord(ctx, s.Store, e)
 	if err != nil {
-		return s.CorruptError(ctx, st, e, err)
+		return s.Rules.CorruptError(ctx, st, e, err)
 	}
 	if rec.Snapshot.Tree == "" { // it was imported without files
 		a.ChangedUnknown = true

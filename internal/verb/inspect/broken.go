@@ -13,6 +13,8 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 )
 
 // Broken maps checkpoints to what the last validation of their session found in this worktree. It
@@ -27,15 +29,15 @@ type brokenLine struct {
 }
 
 // brokenFile returns the path of a session's file.
-func brokenFile(s *checkpoint.Service, session name.Session) string {
-	return filepath.Join(s.Repo.GitDir, "checkpoint", "broken-"+string(session))
+func brokenFile(repo *git.Repo, session name.Session) string {
+	return filepath.Join(repo.GitDir, "checkpoint", "broken-"+string(session))
 }
 
 // ReadBroken returns what the last validation of a session found. A file that cannot be read counts
 // as empty.
-func ReadBroken(s *checkpoint.Service, session name.Session) Broken {
+func ReadBroken(repo *git.Repo, session name.Session) Broken {
 	b := Broken{}
-	data, err := os.ReadFile(brokenFile(s, session))
+	data, err := os.ReadFile(brokenFile(repo, session))
 	if err != nil {
 		return b
 	}
@@ -49,8 +51,8 @@ func ReadBroken(s *checkpoint.Service, session name.Session) Broken {
 }
 
 // WriteBroken stores what a validation found. An empty list removes the file.
-func WriteBroken(s *checkpoint.Service, session name.Session, b Broken) error {
-	path := brokenFile(s, session)
+func WriteBroken(s *store.Store, session name.Session, b Broken) error {
+	path := brokenFile(s.Repo, session)
 	if len(b) == 0 {
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			return nil // a file system that can only be read would refuse to remove it
@@ -65,5 +67,5 @@ func WriteBroken(s *checkpoint.Service, session name.Session, b Broken) error {
 			return err
 		}
 	}
-	return s.Store.WriteFile(filepath.Base(path), out.Bytes())
+	return s.WriteFile(filepath.Base(path), out.Bytes())
 }

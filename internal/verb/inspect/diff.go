@@ -18,6 +18,7 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/storage/worktree"
 	"git-checkpoint/internal/verb/create"
 )
@@ -38,11 +39,11 @@ func Diff(ctx context.Context, s *checkpoint.Service, req DiffRequest) (*Differe
 	}
 	// Resolve A..B and <checkpoint>:<path> first: they change what is compared.
 	symmetric := req.splitRange()
-	file, err := req.splitFile(ctx, s)
+	file, err := req.splitFile(ctx, s.Sessions)
 	if err != nil {
 		return nil, err
 	}
-	a, err := sideOf(ctx, s, req.Session, req.A)
+	a, err := sideOf(ctx, s.Sessions, req.Session, req.A)
 	if err != nil {
 		return nil, err
 	}
@@ -50,13 +51,13 @@ func Diff(ctx context.Context, s *checkpoint.Service, req DiffRequest) (*Differe
 	if req.B == "" {
 		b, err = worktreeSide(ctx, s, a)
 	} else {
-		b, err = sideOf(ctx, s, req.Session, req.B)
+		b, err = sideOf(ctx, s.Sessions, req.Session, req.B)
 	}
 	if err == nil && symmetric {
-		a, err = commonSide(ctx, s, a, b)
+		a, err = commonSide(ctx, s.Sessions, a, b)
 	}
 	if err == nil && file != "" {
-		err = refuseNoFile(ctx, s, file, a, b)
+		err = refuseNoFile(ctx, s.Store, file, a, b)
 	}
 	if err != nil {
 		return nil, err
@@ -65,37 +66,37 @@ func Diff(ctx context.Context, s *checkpoint.Service, req DiffRequest) (*Differe
 		From:     checkpoint.Labelled{ID: a.found.Entry.Checkpoint, Label: a.found.Entry.Label},
 		FromTree: a.tree, ToTree: b.tree, Paths: req.Paths,
 	}
-	d.Mentioned[0] = s.Mentioned(ctx, a.found.State, a.found.Entry)
+	d.Mentioned[0] = checkpoint.Mentioned(ctx, s.Store, a.found.State, a.found.Entry)
 	if b.found != nil {
 		d.To = &checkpoint.Labelled{ID: b.found.Entry.Checkpoint, Label: b.found.Entry.Label}
-		d.Mentioned[1] = s.Mentioned(ctx, b.found.State, b.found.Entry)
+		d.Mentioned[1] = checkpoint.Mentioned(ctx, s.Store, b.found.State, b.found.Entry)
 	}
-	d.State = stateChanges(ctx, s, a.found.State, a.record, b.record)
+	d.State = stateChanges(ctx, s.Rules, a.found.State, a.record, b.record)
 	d.Outputs = record.DiffOutputs(a.record.Outputs, b.record.Outputs)
 	if a.tree != "" && b.tree != "" { // otherwise one side was imported without files
-		if d.Files, err = ChangedFiles(ctx, s, a.tree, b.tree, req.Paths); err != nil {
+		if d.Files, err = ChangedFiles(ctx, s.Repo, a.tree, b.tree, req.Paths); err != nil {
 			return nil, err
 		}
-		if d.Repositories, err = movedInside(ctx, s, held{a.tree, a.left}, held{b.tree, b.left}); err != nil {
+		if d.Repositories, err = movedInside(ctx, s.Repo, held{a.tree, a.left}, held{b.tree, b.left}); err != nil {
 			return nil, err
 		}
-		d.LeftOut = leftOutOf(s, req.Paths, a.left, b.left)
+		d.LeftOut = leftOutOf(s.Repo, req.Paths, a.left, b.left)
 	} else {
 		d.FromTree, d.ToTree = "", ""
-		s.Warn("the files were not compared: a checkpoint that was imported without files has none")
+		s.Store.Warn("the files were not compared: a checkpoint that was imported without files has none")
 	}
-	d.Checkpoints = checkpointsBetween(ctx, s, a, b)
-	d.Commits, err = commitsBetween(ctx, s, a.head, b.head)
+	d.Checkpoints = checkpointsBetween(ctx, s.Store, a, b)
+	d.Commits, err = commitsBetween(ctx, s.Store, a.head, b.head)
 	return d, err
 }
 
 // leftOutOf returns what one of the sides left out, other than mirrors of checkpoints, at one of the paths
 // that are compared, or below or above it.
-func leftOutOf(s *checkpoint.Service, only []string, sides ...[]record.Skipped) (out []string) {
+func leftOutOf(repo *git.Repo, only []string, sides ...[]record.Skipped) (out []string) {
 	for _, sk := range slices.Concat(sides...) {
 		at := strings.TrimSuffix(string(sk.Path), "/") + "/"
 		asked := func(typed string) bool {
-			p, err := s.Repo.RelativePath(typed)
+			p, err := repo.RelativePath(typed)
 			return err == nil && (p == "." || strings.HasPrefix(at, p+"/") || strings.HasPrefix(p+"/", at))
 		}
 		if sk.Reason != snapshot.ReasonMirror && (len(only) == 0 || slices.ContainsFunc(only, asked)) {
@@ -107,14 +108,14 @@ func leftOutOf(s *checkpoint.Service, only []string, sides ...[]record.Skipped) 
 }
 
 // sideOf returns the side of a checkpoint.
-func sideOf(ctx context.Context, s *checkpoint.Service, session, ref string) (side, error) {
+func sideOf(ctx context.Context, s *checkpoint.Sessions, session, ref string) (side, error) {
 	f, err := s.Reach(ctx, session, ref)
 	if err != nil {
 		return side{}, err
 	}
-	rec, err := s.ReadRecord(ctx, f.Entry)
+	rec, err := checkpoint.ReadRecord(ctx, s.Store, f.Entry)
 	if err != nil {
-		return side{}, s.CorruptError(ctx, f.State, f.Entry, err)
+		return side{}, s.Rules.CorruptError(ctx, f.State, f.Entry, err)
 	}
 	return side{f, rec, rec.Snapshot.Tree, rec.Git.Head, rec.Snapshot.Skipped}, nil
 }
@@ -130,7 +131,7 @@ func worktreeSide(ctx context.Context, s *checkpoint.Service, a side) (side, err
 	// state of the other side.
 	b := side{tree: now.Tree, record: a.record, head: s.Repo.Head.OID, left: create.SkippedOf(now)}
 	if e := a.found.State.CurrentEntry(); e != nil {
-		if rec, err := s.ReadRecord(ctx, e); err == nil {
+		if rec, err := checkpoint.ReadRecord(ctx, s.Store, e); err == nil {
 			b.record = rec
 		}
 	}
@@ -161,7 +162,7 @@ func Capture(ctx context.Context, s *checkpoint.Service, like *record.Record) (*
 
 // stateChanges compares the states of two records. The workflow's identities tell which elements of lists are
 // the same object.
-func stateChanges(ctx context.Context, s *checkpoint.Service, st *journal.State, a, b *record.Record) (out []StateChange) {
+func stateChanges(ctx context.Context, s *checkpoint.Rules, st *journal.State, a, b *record.Record) (out []StateChange) {
 	// A missing definition only makes the comparison of lists coarser.
 	def, err := s.DefinitionFor(ctx, st)
 	if err != nil {
@@ -193,12 +194,12 @@ func markMoves(changes []StateChange) {
 
 // ChangedFiles returns the paths that differ between two trees, limited to the given paths if there
 // are any.
-func ChangedFiles(ctx context.Context, s *checkpoint.Service, a, b name.OID, paths []string) (out []checkpoint.FileChange, err error) {
-	only, err := diffFilter(ctx, s, a, b, paths)
+func ChangedFiles(ctx context.Context, repo *git.Repo, a, b name.OID, paths []string) (out []checkpoint.FileChange, err error) {
+	only, err := diffFilter(ctx, repo, a, b, paths)
 	if err != nil {
 		return nil, err
 	}
-	changes, err := s.Repo.Trees.Diff(ctx, a, b)
+	changes, err := repo.Trees.Diff(ctx, a, b)
 	if err != nil {
 		return nil, err
 	}
@@ -212,11 +213,11 @@ func ChangedFiles(ctx context.Context, s *checkpoint.Service, a, b name.OID, pat
 
 // diffFilter returns a filter for paths. Unlike PathFilter it supports patterns: git tells which
 // paths they match, so that this answer and git's own diff output agree.
-func diffFilter(ctx context.Context, s *checkpoint.Service, a, b name.OID, paths []string) (func(string) bool, error) {
+func diffFilter(ctx context.Context, repo *git.Repo, a, b name.OID, paths []string) (func(string) bool, error) {
 	if !slices.ContainsFunc(paths, func(p string) bool { return strings.HasPrefix(p, ":") || strings.ContainsAny(p, "*?[") }) {
-		return PathFilter(s, paths)
+		return PathFilter(repo, paths)
 	}
-	matched, err := s.Repo.Trees.DiffMatching(ctx, a, b, paths)
+	matched, err := repo.Trees.DiffMatching(ctx, a, b, paths)
 	if err != nil {
 		return nil, checkpoint.Usage("", "%v", err)
 	}
@@ -241,7 +242,7 @@ func opOf(c git.Change) string {
 
 // checkpointsBetween returns the live checkpoints between two sides, without the two themselves. They are in
 // the journal's order.
-func checkpointsBetween(ctx context.Context, s *checkpoint.Service, a, b side) (out []checkpoint.Labelled) {
+func checkpointsBetween(ctx context.Context, s *store.Store, a, b side) (out []checkpoint.Labelled) {
 	st := a.found.State
 	from, to := a.found.Entry.Place, st.Len()
 	if b.found != nil {
@@ -262,7 +263,7 @@ func checkpointsBetween(ctx context.Context, s *checkpoint.Service, a, b side) (
 	}
 	for i := from + 1; i < to; i++ {
 		if c := st.At(i); c.Live && on[i] {
-			out = append(out, s.LabelledOf(ctx, st, st.Read(i)))
+			out = append(out, checkpoint.LabelledOf(ctx, s, st, st.Read(i)))
 		}
 	}
 	return out
@@ -270,7 +271,7 @@ func checkpointsBetween(ctx context.Context, s *checkpoint.Service, a, b side) (
 
 // commitsBetween returns the commits that only one of the sides has, newest first. If git cannot
 // list them, they are left out with a warning: the rest of the answer is still useful.
-func commitsBetween(ctx context.Context, s *checkpoint.Service, a, b name.OID) (out []CommitLine, err error) {
+func commitsBetween(ctx context.Context, s *store.Store, a, b name.OID) (out []CommitLine, err error) {
 	if a == b || b == "" {
 		return nil, nil
 	}
@@ -316,11 +317,11 @@ func WithSides(in func(string) bool) func(string) bool {
 
 // PathFilter returns a function that matches the given files and directories, which are relative to
 // the working directory, and no patterns; but for what Spared returns. That alone is an error.
-func PathFilter(s *checkpoint.Service, paths []string) (func(string) bool, error) {
+func PathFilter(repo *git.Repo, paths []string) (func(string) bool, error) {
 	var clean, spared []string
 	for _, p := range paths {
 		pattern, without := Spared(p)
-		rel, err := s.Repo.RelativePath(pattern)
+		rel, err := repo.RelativePath(pattern)
 		if err != nil {
 			return nil, checkpoint.Usage("", "%v", err)
 		}

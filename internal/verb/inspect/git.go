@@ -19,6 +19,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 )
 
 // IO says where the output of git goes.
@@ -42,19 +43,19 @@ func PrintDiff(ctx context.Context, s *checkpoint.Service, d *Difference, paths,
 	}
 	// git diff needs two trees. A side without files is compared as the empty tree.
 	args = append(args, string(cmp.Or(d.FromTree, empty)), string(cmp.Or(d.ToTree, empty)), "--")
-	return pass(ctx, s, append(args, paths...), to)
+	return pass(ctx, s.Repo, append(args, paths...), to)
 }
 
 // pass runs git in the user's directory with the user's configuration for output. It returns git's
 // exit code.
-func pass(ctx context.Context, s *checkpoint.Service, args []string, to IO) (int, error) {
+func pass(ctx context.Context, repo *git.Repo, args []string, to IO) (int, error) {
 	// git.Run sets core.quotePath for the output that this program parses. This output is for
 	// people.
-	if quoted, err := s.Repo.Config.Bool("core.quotePath", true); err == nil && !quoted {
+	if quoted, err := repo.Config.Bool("core.quotePath", true); err == nil && !quoted {
 		args = append([]string{"-c", "core.quotePath=false"}, args...)
 	}
-	dir := filepath.Join(s.Repo.WorkTree, filepath.FromSlash(s.Repo.Prefix))
-	_, err := s.Repo.Run(ctx, git.Cmd{Args: args, Dir: dir, Env: to.Env, Stdin: to.In, Stdout: to.Out, Stderr: to.Err})
+	dir := filepath.Join(repo.WorkTree, filepath.FromSlash(repo.Prefix))
+	_, err := repo.Run(ctx, git.Cmd{Args: args, Dir: dir, Env: to.Env, Stdin: to.In, Stdout: to.Out, Stderr: to.Err})
 	if code := git.ExitCode(err); code > 0 {
 		return code, nil
 	}
@@ -65,7 +66,7 @@ func pass(ctx context.Context, s *checkpoint.Service, args []string, to IO) (int
 }
 
 // GitTime returns the time that git takes a text for, from the clock of the service. git takes unknown words for now.
-func GitTime(ctx context.Context, s *checkpoint.Service, text string) (time.Time, error) {
+func GitTime(ctx context.Context, s *store.Store, text string) (time.Time, error) {
 	res, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"rev-parse", "--since=" + text}, Env: []string{"GIT_TEST_DATE_NOW=" + strconv.FormatInt(s.Now().Unix(), 10)}})
 	if err != nil {
 		return time.Time{}, err
@@ -75,7 +76,7 @@ func GitTime(ctx context.Context, s *checkpoint.Service, text string) (time.Time
 }
 
 // CommitFields returns what git prints of the commits in lists for placeholders of git log, by commit and placeholder.
-func CommitFields(ctx context.Context, s *checkpoint.Service, lists []Listing, placeholders []string) (map[name.OID]map[string]string, error) {
+func CommitFields(ctx context.Context, repo *git.Repo, lists []Listing, placeholders []string) (map[name.OID]map[string]string, error) {
 	fields, commits := map[name.OID]map[string]string{}, ""
 	for _, l := range lists {
 		for _, item := range l.Items {
@@ -85,7 +86,7 @@ func CommitFields(ctx context.Context, s *checkpoint.Service, lists []Listing, p
 	if len(placeholders) == 0 || commits == "" {
 		return fields, nil
 	}
-	res, err := s.Repo.Run(ctx, git.Cmd{
+	res, err := repo.Run(ctx, git.Cmd{
 		Args: []string{"log", "--no-walk=unsorted", "--no-show-signature", "--ignore-missing", "--stdin", "-z", "--format=%H%x01" + strings.Join(placeholders, "%x01")}, Stdin: strings.NewReader(commits),
 	})
 	if err != nil {
@@ -104,7 +105,7 @@ func CommitFields(ctx context.Context, s *checkpoint.Service, lists []Listing, p
 
 // ShownFiles returns the two trees that `show --stat` and `show -p` compare: the checkpoint's, and
 // the one that the record's list of files is relative to.
-func ShownFiles(ctx context.Context, s *checkpoint.Service, d *checkpoint.Detail) (*Difference, error) {
+func ShownFiles(ctx context.Context, s *store.Store, d *checkpoint.Detail) (*Difference, error) {
 	if d.Record.Snapshot.Tree == "" {
 		s.Warn(checkpoint.MentionOf(d.Record).String() + " was imported without files, so there is nothing to compare")
 		return &Difference{}, nil
@@ -115,8 +116,8 @@ func ShownFiles(ctx context.Context, s *checkpoint.Service, d *checkpoint.Detail
 
 // treeBefore returns the tree of the checkpoint before, and for the end of a turn that from before its tools worked. If git
 // does not have that any more it returns the tree of HEAD at that time, and "" if there was no commit.
-func treeBefore(ctx context.Context, s *checkpoint.Service, rec *record.Record) (name.OID, error) {
-	st, err := s.State(ctx, rec.Session)
+func treeBefore(ctx context.Context, s *store.Store, rec *record.Record) (name.OID, error) {
+	st, err := checkpoint.State(ctx, s, rec.Session)
 	if err != nil {
 		return "", err
 	}
@@ -127,7 +128,7 @@ func treeBefore(ctx context.Context, s *checkpoint.Service, rec *record.Record) 
 	if before != "" && !rec.IsOnHead() {
 		// The checkpoint before may be pruned or damaged.
 		if e := st.Entry(before); e != nil && !e.Dead {
-			if was, err := s.ReadRecord(ctx, e); err == nil && was.Snapshot.Tree != "" {
+			if was, err := checkpoint.ReadRecord(ctx, s, e); err == nil && was.Snapshot.Tree != "" {
 				return was.Snapshot.Tree, nil
 			}
 		}

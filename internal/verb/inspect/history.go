@@ -17,7 +17,9 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/travel"
@@ -25,7 +27,7 @@ import (
 
 // History returns all events of a session, oldest first, in the order of the fold. With DetailRows each says what it
 // is about.
-func History(ctx context.Context, s *checkpoint.Service, session string, detail Detail) (out []HistoryLine, err error) {
+func History(ctx context.Context, s *checkpoint.Sessions, session string, detail Detail) (out []HistoryLine, err error) {
 	st, err := checkpoint.ChosenState(ctx, s, session)
 	if err != nil {
 		return nil, err
@@ -35,7 +37,7 @@ func History(ctx context.Context, s *checkpoint.Service, session string, detail 
 		return out, nil
 	}
 	// One that is pruned has no record any more, and keeps its number.
-	mentioned, err := mentions(ctx, s, st)
+	mentioned, err := mentions(ctx, s.Store, st)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +81,7 @@ func stillThere(st *journal.State) []*journal.Entry {
 }
 
 // mentions returns how people see the checkpoints of a session that are still there.
-func mentions(ctx context.Context, s *checkpoint.Service, st *journal.State) (map[name.ID]checkpoint.Mention, error) {
+func mentions(ctx context.Context, s *store.Store, st *journal.State) (map[name.ID]checkpoint.Mention, error) {
 	items, byID, err := itemsOf(ctx, s, st, stillThere(st))
 	if err != nil {
 		return nil, err
@@ -132,7 +134,7 @@ func Status(ctx context.Context, s *checkpoint.Service, look Look) (*StatusAnswe
 		return a, err
 	}
 	// The capture has waited for the rollback. If it is over, what was read before is out of date.
-	if now, err := UnfinishedRollback(s); err != nil || now != nil && now.Process != 0 {
+	if now, err := UnfinishedRollback(s.Repo); err != nil || now != nil && now.Process != 0 {
 		return a, err
 	}
 	return status(ctx, s, look)
@@ -143,21 +145,21 @@ func status(ctx context.Context, s *checkpoint.Service, look Look) (*StatusAnswe
 	if err != nil {
 		return nil, err
 	}
-	a := &StatusAnswer{Look: look, Enabled: on, Branch: s.Repo.Head.Branch, Watching: Watching(s), Workers: workers(s, "")}
-	if a.UnfinishedRollback, err = UnfinishedRollback(s); err != nil {
+	a := &StatusAnswer{Look: look, Enabled: on, Branch: s.Repo.Head.Branch, Watching: Watching(s.Repo), Workers: workers(s.Store, "")}
+	if a.UnfinishedRollback, err = UnfinishedRollback(s.Repo); err != nil {
 		return nil, err
 	}
-	session, err := s.ChooseSession(ctx, "")
+	session, err := s.Sessions.ChooseSession(ctx, "")
 	if checkpoint.KindOf(err) == checkpoint.KindNotFound {
-		s.WarnOfBranch(ctx, err)
-		a.NextAction, a.MayFetch = "create the first checkpoint", s.MayFetch(ctx)
+		checkpoint.WarnOfBranch(ctx, s.Store, err)
+		a.NextAction, a.MayFetch = "create the first checkpoint", s.Rules.MayFetch(ctx)
 		return a, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	a.Remote, a.Workers = travel.LastSync(s), workers(s, session)
-	st, err := s.State(ctx, session)
+	a.Remote, a.Workers = travel.LastSync(s.Repo), workers(s.Store, session)
+	st, err := checkpoint.State(ctx, s.Store, session)
 	if checkpoint.KindOf(err) == checkpoint.KindNotFound {
 		a.Session, a.NextAction = session, "create the first checkpoint"
 		return a, nil
@@ -167,19 +169,19 @@ func status(ctx context.Context, s *checkpoint.Service, look Look) (*StatusAnswe
 	}
 	// ChooseSession falls back to one of the branch with any name. If that is closed, the next create will not
 	// go there.
-	if active, err := s.NamedSession(ctx, ""); err == nil && active == "" && checkpoint.IsClosed(st.Status) {
+	if active, err := s.Sessions.NamedSession(ctx, ""); err == nil && active == "" && checkpoint.IsClosed(st.Status) {
 		a.Closed, a.Status, a.NextAction = session, st.Status, "start a session"
 		return a, nil
 	}
-	a.Session, a.Stays = session, s.Staying(ctx, st)
-	warnRewritten(ctx, s, st)
+	a.Session, a.Stays = session, s.Sessions.Staying(ctx, st)
+	warnRewritten(ctx, s.Store, st)
 	if look != LookAway {
-		if bytes := spaceOf(ctx, s); bytes >= 1e6 {
+		if bytes := spaceOf(ctx, s.Store); bytes >= 1e6 {
 			a.Bytes = bytes
 		}
 	}
 	err = statusOf(ctx, s, st, a)
-	if failed, unknown := create.WaitingFor(s, st, session); unknown == nil && failed != nil && !checkpoint.IsClosed(st.Status) {
+	if failed, unknown := create.WaitingFor(s.Store, st, session); unknown == nil && failed != nil && !checkpoint.IsClosed(st.Status) {
 		a.WaitsFor = &Waiting{Step: *failed.Step, Problem: failed.Problem}
 		a.NextAction = fmt.Sprintf("`git checkpoint save --step %d` makes the checkpoint that failed, and the session waits for it: %s", a.WaitsFor.Step, a.WaitsFor.Problem)
 	}
@@ -188,20 +190,20 @@ func status(ctx context.Context, s *checkpoint.Service, look Look) (*StatusAnswe
 
 // warnRewritten says if a tool rewrote checkpoints of the session with the history. Only the current one
 // is looked at first: status is called often.
-func warnRewritten(ctx context.Context, s *checkpoint.Service, st *journal.State) {
+func warnRewritten(ctx context.Context, s *store.Store, st *journal.State) {
 	e := st.CurrentEntry()
-	if e == nil || checkpoint.RewriteTrace(s.Repo) == "" && s.RewrittenTo(ctx, st.Session, e) == "" {
+	if e == nil || checkpoint.RewriteTrace(s.Repo) == "" && checkpoint.RewrittenTo(ctx, s.Repo, st.Session, e) == "" {
 		return
 	}
-	if count, err := s.CountRewritten(ctx, st); err == nil && count > 0 {
+	if count, err := checkpoint.CountRewritten(ctx, s, st); err == nil && count > 0 {
 		s.Warn(checkpoint.RewrittenWords(count) + "; " + checkpoint.RewrittenHint(s.Repo, st.Session, ""))
 	}
 }
 
 // UnfinishedRollback returns the rollback of this worktree that runs, or that was killed and is
 // neither continued nor aborted; nil if there is none.
-func UnfinishedRollback(s *checkpoint.Service) (*Unfinished, error) {
-	dir := filepath.Join(s.Repo.GitDir, "checkpoint")
+func UnfinishedRollback(repo *git.Repo) (*Unfinished, error) {
+	dir := filepath.Join(repo.GitDir, "checkpoint")
 	in, err := snapshot.ReadIntent(dir)
 	if in == nil {
 		return nil, err
@@ -215,7 +217,7 @@ func UnfinishedRollback(s *checkpoint.Service) (*Unfinished, error) {
 
 // statusOf fills in what depends on the session.
 func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *StatusAnswer) error {
-	a.Workflow, a.Topic, a.Status, a.Heads = st.Workflow, st.Topic, st.Status, s.RecentHeads(ctx, st)
+	a.Workflow, a.Topic, a.Status, a.Heads = st.Workflow, st.Topic, st.Status, checkpoint.RecentHeads(ctx, s.Store, st)
 	// Count live and discarded checkpoints. Safety and pruned ones are neither.
 	last := -1
 	for i, c := range st.Standings() {
@@ -230,7 +232,7 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 	if last >= 0 {
 		a.LastCheckpointAt = &checkpoint.Time{Time: st.At(last).Event().Time}
 	}
-	def, err := s.ReadableDefinition(ctx, st)
+	def, err := s.Rules.ReadableDefinition(ctx, st)
 	if err != nil {
 		return err
 	}
@@ -240,20 +242,20 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 		return nil
 	}
 	a.Current, a.Nowhere = &checkpoint.Labelled{ID: e.Checkpoint, Label: e.Label}, st.Place == ""
-	rec, err := s.ReadRecord(ctx, e)
+	rec, err := checkpoint.ReadRecord(ctx, s.Store, e)
 	if err != nil {
-		err = s.CorruptError(ctx, st, e, err)
+		err = s.Rules.CorruptError(ctx, st, e, err)
 		a.Damaged, a.ChangedUnknown = checkpoint.MessageOf(err), true
-		a.Status = checkpoint.StatusOf(ctx, s, st)
+		a.Status = checkpoint.StatusOf(ctx, s.Rules, st)
 		if hints := checkpoint.HintsOf(err); len(hints) > 0 {
 			a.NextAction = hints[0]
 		}
 		return err
 	}
-	a.Incomplete, a.Happened = Incomplete(rec.Snapshot.Skipped), happened(s, st, rec)
-	a.Mention = s.Mentioned(ctx, st, cmp.Or(st.Entry(checkpoint.StepHere(st)), e))
+	a.Incomplete, a.Happened = Incomplete(rec.Snapshot.Skipped), happened(s.Store, st, rec)
+	a.Mention = checkpoint.Mentioned(ctx, s.Store, st, cmp.Or(st.Entry(checkpoint.StepHere(st)), e))
 	if a.Topic == "" {
-		a.Topic = cmp.Or(checkpoint.TopicIn(def, rec.State), checkpoint.TopicOf(ctx, s, st))
+		a.Topic = cmp.Or(checkpoint.TopicIn(def, rec.State), checkpoint.TopicOf(ctx, s.Rules, st))
 	}
 	if a.Look == LookAway {
 		a.ChangedUnknown = true
@@ -266,9 +268,9 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 		a.NextAction = "nothing; the session is " + st.Status
 		return nil
 	}
-	a.Status = checkpoint.StatusOf(ctx, s, st)
-	in := s.Situation(st, rec)
-	in.Former = s.Former(ctx, def, st, e)
+	a.Status = checkpoint.StatusOf(ctx, s.Rules, st)
+	in := checkpoint.Situation(s.Store, st, rec)
+	in.Former = checkpoint.Former(ctx, s.Store, def, st, e)
 	for _, c := range a.Changed {
 		in.Changed = append(in.Changed, string(c.Path))
 	}
@@ -278,8 +280,8 @@ func statusOf(ctx context.Context, s *checkpoint.Service, st *journal.State, a *
 
 // happened says what came last in a session in this worktree. The checkpoint that a rollback makes first is
 // a part of it.
-func happened(s *checkpoint.Service, st *journal.State, rec *record.Record) Happened {
-	id, _ := s.Store.WorktreeID() //nolint:errcheck // without one, no event is of this worktree
+func happened(s *store.Store, st *journal.State, rec *record.Record) Happened {
+	id, _ := s.WorktreeID() //nolint:errcheck // without one, no event is of this worktree
 	for e := range st.LatestBy(id) {
 		switch {
 		case e.Kind == journal.KindUndo && !st.IsRedo(e):
@@ -308,17 +310,17 @@ func changedSince(ctx context.Context, s *checkpoint.Service, rec *record.Record
 	if err != nil {
 		return err
 	}
-	if a.Changed, err = ChangedFiles(ctx, s, rec.Snapshot.Tree, now.Tree, nil); err != nil {
+	if a.Changed, err = ChangedFiles(ctx, s.Repo, rec.Snapshot.Tree, now.Tree, nil); err != nil {
 		// Damage in one checkpoint must not make `status` fail.
-		unknown := checkpoint.UnknownSince(ctx, s, checkpoint.CalledOf(rec), rec.Snapshot.Tree)
+		unknown := checkpoint.UnknownSince(ctx, s.Repo, checkpoint.CalledOf(rec), rec.Snapshot.Tree)
 		if unknown == "" {
 			return err
 		}
 		a.ChangedUnknown = true
-		s.Warn(unknown)
+		s.Store.Warn(unknown)
 		return nil
 	}
-	a.Repositories, err = MovedInside(ctx, s, rec, now)
+	a.Repositories, err = MovedInside(ctx, s.Repo, rec, now)
 	return err
 }
 

@@ -35,12 +35,12 @@ type Moved struct {
 
 // LeftOutOf returns what a record left out, except mirrors of checkpoints. sight is Worktree.Sight,
 // for the files as they are now.
-func LeftOutOf(s *checkpoint.Service, r *record.Record, sight func(string) string) (out []LeftOut) {
+func LeftOutOf(settings *checkpoint.Settings, r *record.Record, sight func(string) string) (out []LeftOut) {
 	for _, sk := range r.Snapshot.Skipped {
 		if sk.Reason == snapshot.ReasonMirror {
 			continue
 		}
-		l := LeftOut{Path: sk.Path, Reason: ReasonOf(s, sk)}
+		l := LeftOut{Path: sk.Path, Reason: ReasonOf(settings, sk)}
 		switch now, then := sight(string(sk.Path)), create.SightOf(sk); {
 		case now == "" || now == then:
 		case now == snapshot.SightGone:
@@ -56,8 +56,8 @@ func LeftOutOf(s *checkpoint.Service, r *record.Record, sight func(string) strin
 }
 
 // ReasonOf returns the reason for which a path was left out, with the limit for a large file.
-func ReasonOf(s *checkpoint.Service, sk record.Skipped) string {
-	if limit, err := s.Settings.Size("checkpoint.maxFileSize", checkpoint.DefaultMaxFileSize); err == nil && sk.Reason == snapshot.ReasonLarge && sk.Size > limit {
+func ReasonOf(settings *checkpoint.Settings, sk record.Skipped) string {
+	if limit, err := settings.Size("checkpoint.maxFileSize", checkpoint.DefaultMaxFileSize); err == nil && sk.Reason == snapshot.ReasonLarge && sk.Size > limit {
 		return "larger than " + strings.Replace(render.Size(limit), ".0 ", " ", 1)
 	}
 	if sk.Reason == snapshot.ReasonUnignored {
@@ -91,12 +91,12 @@ func (h held) sights() map[string]string {
 
 // MovedInside returns the submodules and nested repositories that changed between a checkpoint and
 // a capture.
-func MovedInside(ctx context.Context, s *checkpoint.Service, then *record.Record, now *snapshot.Capture) ([]Moved, error) {
-	return movedInside(ctx, s, held{then.Snapshot.Tree, then.Snapshot.Skipped}, held{now.Tree, create.SkippedOf(now)})
+func MovedInside(ctx context.Context, repo *git.Repo, then *record.Record, now *snapshot.Capture) ([]Moved, error) {
+	return movedInside(ctx, repo, held{then.Snapshot.Tree, then.Snapshot.Skipped}, held{now.Tree, create.SkippedOf(now)})
 }
 
-func movedInside(ctx context.Context, s *checkpoint.Service, then, now held) ([]Moved, error) {
-	changes, err := s.Repo.Trees.Diff(ctx, now.tree, then.tree) // the plan of a rollback has compared them so
+func movedInside(ctx context.Context, repo *git.Repo, then, now held) ([]Moved, error) {
+	changes, err := repo.Trees.Diff(ctx, now.tree, then.tree) // the plan of a rollback has compared them so
 	if err != nil {
 		return nil, err
 	}
@@ -115,12 +115,12 @@ func movedInside(ctx context.Context, s *checkpoint.Service, then, now held) ([]
 	before, after := then.sights(), now.sights()
 	for p, sight := range after {
 		// A submodule that is not listed was clean, and has changes of its own now.
-		if was, listed := before[p]; listed && was != "" && sight != "" && was != sight || !listed && isGitlink(ctx, s, then.tree, p) {
+		if was, listed := before[p]; listed && was != "" && sight != "" && was != sight || !listed && isGitlink(ctx, repo, then.tree, p) {
 			at(p).Files = true
 		}
 	}
 	for p := range before {
-		if _, listed := after[p]; !listed && isGitlink(ctx, s, now.tree, p) {
+		if _, listed := after[p]; !listed && isGitlink(ctx, repo, now.tree, p) {
 			at(p).Files = true
 		}
 	}
@@ -133,7 +133,7 @@ func movedInside(ctx context.Context, s *checkpoint.Service, then, now held) ([]
 }
 
 // isGitlink reports whether a tree has a gitlink at p.
-func isGitlink(ctx context.Context, s *checkpoint.Service, tree name.OID, p string) bool {
-	e, ok, err := s.Repo.Trees.Lookup(ctx, tree, p)
+func isGitlink(ctx context.Context, repo *git.Repo, tree name.OID, p string) bool {
+	e, ok, err := repo.Trees.Lookup(ctx, tree, p)
 	return err == nil && ok && e.Mode == git.ModeGitlink
 }

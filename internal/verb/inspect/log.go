@@ -19,6 +19,8 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 )
 
 // logMark begins a line of git's output that is to show a checkpoint's number and message.
@@ -26,7 +28,7 @@ const logMark = "\x01"
 
 // grafted returns the parents that git is to give the checkpoints of a session, a line each, "" if there are none, and where
 // their log begins: at each of the line here, unless the arguments name some.
-func grafted(ctx context.Context, s *checkpoint.Service, st *journal.State, named bool) (parents, from string) {
+func grafted(ctx context.Context, repo *git.Repo, st *journal.State, named bool) (parents, from string) {
 	var grafts, tips strings.Builder
 	here, several := st.OnLine(st.Entry(st.Place)), st.Place != "" && len(st.Heads()) > 1
 	beside := func(e *journal.Entry) bool { // what was left behind is of the line that it began on
@@ -38,7 +40,7 @@ func grafted(ctx context.Context, s *checkpoint.Service, st *journal.State, name
 			continue
 		}
 		e := st.At(i)
-		parent, outside := parentOf(ctx, s, st, e)
+		parent, outside := parentOf(ctx, repo, st, e)
 		grafts.WriteString(strings.TrimSpace(string(e.Event().Commit)+" "+string(parent)) + "\n")
 		if !named && !(several && beside(e)) { // otherwise the arguments say where to begin
 			tips.WriteString(string(e.Event().Commit) + "\n")
@@ -52,18 +54,18 @@ func grafted(ctx context.Context, s *checkpoint.Service, st *journal.State, name
 
 // PrintLog lets git print the log of a session's checkpoints, newest first: a line each, unless the arguments ask
 // for another format. It returns git's exit code.
-func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args []string, to IO) (int, error) {
+func PrintLog(ctx context.Context, s *checkpoint.Sessions, session string, args []string, to IO) (int, error) {
 	st, args, named, err := logged(ctx, s, session, args)
 	if err != nil {
 		return 1, err
 	}
-	grafts, tips := grafted(ctx, s, st, named)
+	grafts, tips := grafted(ctx, s.Repo, st, named)
 	if grafts == "" {
 		return 1, checkpoint.NoCheckpointError(st)
 	}
 	if at := st.Entry(st.Place); !named && at != nil {
-		for _, other := range s.HeadsBeside(ctx, st, at) {
-			s.Warn(fmt.Sprintf("another line has %s: git checkpoint log %s", other.Description(), other.Number))
+		for _, other := range checkpoint.HeadsBeside(ctx, s.Store, st, at) {
+			s.Store.Warn(fmt.Sprintf("another line has %s: git checkpoint log %s", other.Description(), other.Number))
 		}
 	}
 	// A graft gives commits other parents for one run of git, without any ref or object.
@@ -82,11 +84,11 @@ func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args [
 	}
 	env := []string{"GIT_GRAFT_FILE=" + file.Name()}
 	if !slices.ContainsFunc(args, asksFormat) {
-		subjects, err := logLines(ctx, s, st, to.Color)
+		subjects, err := logLines(ctx, s.Store, st, to.Color)
 		if err != nil {
 			return 1, err
 		}
-		subjects.authors = authorsOf(ctx, s, args, tips, env)
+		subjects.authors = authorsOf(ctx, s.Store, args, tips, env)
 		format := "--format=" + logMark + "%H"
 		if slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--notes") }) {
 			format += "%n%N"
@@ -105,7 +107,7 @@ func PrintLog(ctx context.Context, s *checkpoint.Service, session string, args [
 	var said bytes.Buffer
 	told := to.Err
 	to.In, to.Env, to.Err = strings.NewReader(tips), env, &said
-	code, err := pass(ctx, s, line, to)
+	code, err := pass(ctx, s.Repo, line, to)
 	text, _, _ := strings.Cut(strings.TrimPrefix(said.String(), "fatal: "), "\n")
 	if _, rest, unknown := strings.Cut(text, "ambiguous argument '"); code == 128 && unknown {
 		word, _, _ := strings.Cut(rest, "'")
@@ -123,7 +125,7 @@ var valued = []string{"-n", "-S", "-G", "-L", "-O", "-I", "--max-count", "--skip
 
 // logged returns the arguments of a log with the commits of the checkpoints that they name, as 3, 2..4 or feature:3,
 // and the session that these are of; named: there are some. A word that is a file and no number stays one.
-func logged(ctx context.Context, s *checkpoint.Service, session string, args []string) (st *journal.State, out []string, named bool, err error) {
+func logged(ctx context.Context, s *checkpoint.Sessions, session string, args []string) (st *journal.State, out []string, named bool, err error) {
 	find := func(ref string) (commit string) {
 		ref = cmp.Or(ref, "@")
 		found, err := s.Reach(ctx, session, ref)
@@ -167,11 +169,11 @@ func asksFormat(arg string) bool {
 // parentOf returns the checkpoint that another one is compared with: the one before it that is
 // still there. For the first one it is the commit that it was made on, which is outside the
 // session, or "" if there was none.
-func parentOf(ctx context.Context, s *checkpoint.Service, st *journal.State, e *journal.Entry) (parent name.OID, outside bool) {
+func parentOf(ctx context.Context, repo *git.Repo, st *journal.State, e *journal.Entry) (parent name.OID, outside bool) {
 	if last := firstBefore(st, st.Entry(e.Event().Previous), func(e *journal.Entry) bool { return e.Dead }); last != nil {
 		return last.Event().Commit, false
 	}
-	commit, err := s.Repo.Commits.Read(ctx, string(e.Event().Commit))
+	commit, err := repo.Commits.Read(ctx, string(e.Event().Commit))
 	if err != nil {
 		return "", true
 	}
@@ -214,7 +216,7 @@ func (l *subjects) subjectOf(ctx context.Context, st *journal.State, commit stri
 }
 
 // logLines returns the lines of the checkpoints of a session.
-func logLines(ctx context.Context, s *checkpoint.Service, st *journal.State, color string) (*subjects, error) {
+func logLines(ctx context.Context, s *store.Store, st *journal.State, color string) (*subjects, error) {
 	mentioned, err := mentions(ctx, s, st)
 	if err != nil {
 		return nil, err

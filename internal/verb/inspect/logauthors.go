@@ -10,21 +10,21 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/core/author"
-	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 )
 
 // logAuthors has the paths that each checkpoint changed, of those that a log is limited to.
 type logAuthors struct {
-	s       *checkpoint.Service
+	s       *store.Store
 	changed map[string][]record.Path // by commit
 }
 
 // authorsOf returns the authors for the paths among the arguments of git log; nil: there are none. input and
 // env are those of the log.
-func authorsOf(ctx context.Context, s *checkpoint.Service, args []string, input string, env []string) *logAuthors {
+func authorsOf(ctx context.Context, s *store.Store, args []string, input string, env []string) *logAuthors {
 	dir := filepath.Join(s.Repo.WorkTree, filepath.FromSlash(s.Repo.Prefix))
 	paths := pathsAmong(args, dir)
 	if len(paths) == 0 {

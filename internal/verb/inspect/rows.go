@@ -41,7 +41,7 @@ type Row struct {
 
 // eachRecord calls each for the valid items with their records, from several goroutines at once. What cannot be
 // read is left out: the list says what is damaged.
-func (l *Listing) eachRecord(ctx context.Context, s *checkpoint.Service, byID map[name.ID]*store.Summary, each func(i int, rec *record.Record)) error {
+func (l *Listing) eachRecord(ctx context.Context, s *store.Store, byID map[name.ID]*store.Summary, each func(i int, rec *record.Record)) error {
 	var of []*store.Summary
 	var places []int
 	for i, item := range l.Items {
@@ -49,14 +49,14 @@ func (l *Listing) eachRecord(ctx context.Context, s *checkpoint.Service, byID ma
 			of, places = append(of, byID[item.ID]), append(places, i)
 		}
 	}
-	return s.Store.EachRecord(ctx, of, func(i int, _ []byte, rec *record.Record) error {
+	return s.EachRecord(ctx, of, func(i int, _ []byte, rec *record.Record) error {
 		each(places[i], rec)
 		return nil
 	})
 }
 
 // grep keeps the items whose message or a changed path has a word, in any case.
-func (l *Listing) grep(ctx context.Context, s *checkpoint.Service, st *journal.State, byID map[name.ID]*store.Summary, word string) error {
+func (l *Listing) grep(ctx context.Context, s *store.Store, st *journal.State, byID map[name.ID]*store.Summary, word string) error {
 	if word == "" {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (l *Listing) grep(ctx context.Context, s *checkpoint.Service, st *journal.S
 }
 
 // details fills in the rows of the list.
-func (l *Listing) details(ctx context.Context, s *checkpoint.Service, st *journal.State, byID map[name.ID]*store.Summary, detail Detail) error {
+func (l *Listing) details(ctx context.Context, s *store.Store, st *journal.State, byID map[name.ID]*store.Summary, detail Detail) error {
 	if detail == DetailNone {
 		return nil
 	}
@@ -91,11 +91,11 @@ func (l *Listing) details(ctx context.Context, s *checkpoint.Service, st *journa
 	if detail == DetailRows {
 		for i := range l.Items {
 			if before := st.Entry(st.Entry(l.Items[i].ID).Event().Previous); l.Items[i].Row.onHead && before != nil {
-				l.Items[i].Row.Against = "not on the files of " + s.Mentioned(ctx, st, before).String() + " (" + before.Event().Writer() + ")"
+				l.Items[i].Row.Against = "not on the files of " + checkpoint.Mentioned(ctx, s, st, before).String() + " (" + before.Event().Writer() + ")"
 			}
 		}
 		l.called(st)
-		l.countLines(ctx, s, st)
+		l.countLines(ctx, s.Repo, st)
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func (l *Listing) called(st *journal.State) {
 // countLines counts the lines that each checkpoint changed against the one before it, in one
 // process. The numbers are not known for the first checkpoint and for one whose predecessor was
 // pruned. They are for people only, so an error leaves them out.
-func (l *Listing) countLines(ctx context.Context, s *checkpoint.Service, st *journal.State) {
+func (l *Listing) countLines(ctx context.Context, repo *git.Repo, st *journal.State) {
 	var asked strings.Builder
 	places := map[string]int{}
 	for i, item := range l.Items {
@@ -158,7 +158,7 @@ func (l *Listing) countLines(ctx context.Context, s *checkpoint.Service, st *jou
 	if len(places) == 0 {
 		return
 	}
-	out, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"diff-tree", "--stdin", "-r", "-z", "--no-renames", "--no-textconv", "--no-ext-diff", "--numstat"}, Stdin: strings.NewReader(asked.String())})
+	out, err := repo.Run(ctx, git.Cmd{Args: []string{"diff-tree", "--stdin", "-r", "-z", "--no-renames", "--no-textconv", "--no-ext-diff", "--numstat"}, Stdin: strings.NewReader(asked.String())})
 	if err != nil {
 		return
 	}

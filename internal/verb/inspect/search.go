@@ -13,6 +13,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/store"
 )
 
 // Where a search found its words.
@@ -38,15 +39,15 @@ type Found struct {
 // Search finds words in the prompts, messages, answers, kept transcripts and changed paths of all
 // sessions, or of one. Case and the form of accents do not count, and each text must have all words. What cannot be read is
 // skipped with a warning.
-func Search(ctx context.Context, s *checkpoint.Service, session string, words []string) ([]Found, error) {
-	q := search{s: s}
+func Search(ctx context.Context, s *checkpoint.Sessions, session string, words []string) ([]Found, error) {
+	q := search{s: s.Store}
 	for _, w := range words {
 		q.words = append(q.words, strings.Fields(folded(w))...)
 	}
 	if len(q.words) == 0 {
 		return nil, checkpoint.Usage("", "there is no word to search for")
 	}
-	states, err := s.States(ctx, "session %q is not searched: %v")
+	states, err := checkpoint.States(ctx, s.Store, "session %q is not searched: %v")
 	if session != "" {
 		var st *journal.State
 		st, err = checkpoint.ChosenState(ctx, s, session)
@@ -64,7 +65,7 @@ func Search(ctx context.Context, s *checkpoint.Service, session string, words []
 				return nil, err
 			}
 			if err := q.searchIn(ctx, st, st.Read(i)); err != nil {
-				s.Warn(fmt.Sprintf("%s of session %q is not searched: %v", checkpoint.CalledBy(st.Read(i)), st.Session, err))
+				s.Store.Warn(fmt.Sprintf("%s of session %q is not searched: %v", checkpoint.CalledBy(st.Read(i)), st.Session, err))
 			}
 		}
 	}
@@ -73,14 +74,14 @@ func Search(ctx context.Context, s *checkpoint.Service, session string, words []
 
 // search is a search for words, which are folded.
 type search struct {
-	s     *checkpoint.Service
+	s     *store.Store
 	words []string
 	found []Found
 }
 
 // searchIn searches one checkpoint.
 func (q *search) searchIn(ctx context.Context, st *journal.State, e *journal.Entry) error {
-	rec, err := q.s.ReadRecord(ctx, e)
+	rec, err := checkpoint.ReadRecord(ctx, q.s, e)
 	if err != nil {
 		return err
 	}

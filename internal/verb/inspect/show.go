@@ -25,7 +25,7 @@ import (
 )
 
 // List answers `list` with one listing for each session. An empty list is not an error.
-func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (out []Listing, err error) {
+func List(ctx context.Context, s *checkpoint.Sessions, req ListRequest) (out []Listing, err error) {
 	where, err := Where(req.Where)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (out []Li
 		session, err := s.ChooseSession(ctx, req.Session)
 		if err != nil {
 			if checkpoint.KindOf(err) == checkpoint.KindNotFound && req.Session == "" {
-				s.WarnOfBranch(ctx, err)
+				checkpoint.WarnOfBranch(ctx, s.Store, err)
 				return nil, nil // there is no session here: an empty list
 			}
 			return nil, err
@@ -52,20 +52,20 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (out []Li
 	for _, session := range sessions {
 		if req.Type != "" {
 			// A session that cannot be read is not skipped here: listSession reports it.
-			if st, err := s.Store.State(ctx, session); err == nil && !checkpoint.IsOfType(ctx, s, st, req.Type) {
+			if st, err := s.Store.State(ctx, session); err == nil && !checkpoint.IsOfType(ctx, s.Rules, st, req.Type) {
 				continue
 			}
 		}
-		l, err := listSession(ctx, s, session, req, where)
+		l, err := listSession(ctx, s.Rules, session, req, where)
 		if err != nil {
 			// With --all, one damaged session must not hide the others.
 			if !req.All {
 				return nil, err
 			}
-			s.Warn(fmt.Sprintf("session %q: %v", session, err))
+			s.Store.Warn(fmt.Sprintf("session %q: %v", session, err))
 			continue
 		}
-		if req.All && isGone(ctx, s, l) {
+		if req.All && isGone(ctx, s.Rules, l) {
 			continue
 		}
 		out = append(out, *l)
@@ -74,7 +74,7 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (out []Li
 }
 
 // isGone reports whether nothing is left of a session that is finished.
-func isGone(ctx context.Context, s *checkpoint.Service, l *Listing) bool {
+func isGone(ctx context.Context, s *checkpoint.Rules, l *Listing) bool {
 	if len(l.Items)+l.Safety+l.Discarded > 0 {
 		return false
 	}
@@ -110,8 +110,8 @@ func otherLine(st *journal.State, here []bool, heads []checkpoint.Head) func(*jo
 
 // listSession returns the listing of one session. It reads as few records as possible: most filters
 // need only the journal.
-func listSession(ctx context.Context, s *checkpoint.Service, session name.Session, req ListRequest, where *workflow.Condition) (*Listing, error) {
-	st, err := s.State(ctx, session)
+func listSession(ctx context.Context, s *checkpoint.Rules, session name.Session, req ListRequest, where *workflow.Condition) (*Listing, error) {
+	st, err := checkpoint.State(ctx, s.Store, session)
 	if err != nil {
 		if checkpoint.KindOf(err) == checkpoint.KindNotFound && req.Session == "" {
 			return &Listing{Session: session}, nil // active in this worktree, but not started yet
@@ -119,16 +119,16 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 		return nil, err
 	}
 	l := &Listing{Session: session, Topic: checkpoint.TopicOf(ctx, s, st)}
-	heads := s.HeadsOf(ctx, st)
+	heads := checkpoint.HeadsOf(ctx, s.Store, st)
 	if len(heads) > 0 && st.Place != "" && req.onlyLine() {
 		l.here = st.OnLine(st.Entry(st.Place))
 	}
 	if !req.All {
-		l.Heads = slices.DeleteFunc(s.RecentHeads(ctx, st), func(h checkpoint.Head) bool { return h.Here })
+		l.Heads = slices.DeleteFunc(checkpoint.RecentHeads(ctx, s.Store, st), func(h checkpoint.Head) bool { return h.Here })
 	}
 	here := st.CurrentLine()
 	shown := l.choose(st, here, req, where)
-	items, byID, err := itemsOf(ctx, s, st, shown)
+	items, byID, err := itemsOf(ctx, s.Store, st, shown)
 	if err != nil {
 		return nil, err
 	}
@@ -148,11 +148,11 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	// The time comes from the commit, so this filter runs after reading.
 	l.Items = slices.DeleteFunc(items, func(i Item) bool { return i.CreatedAt.Before(req.Since) })
 	if where != nil {
-		if l.Items, err = fitting(ctx, s, l.Items, byID, req, where); err != nil {
+		if l.Items, err = fitting(ctx, s.Store, l.Items, byID, req, where); err != nil {
 			return nil, err
 		}
 	}
-	if err = l.grep(ctx, s, st, byID, req.Grep); err != nil {
+	if err = l.grep(ctx, s.Store, st, byID, req.Grep); err != nil {
 		return nil, err
 	}
 	// These filters were applied after counting.
@@ -162,7 +162,7 @@ func listSession(ctx context.Context, s *checkpoint.Service, session name.Sessio
 	if req.Limit > 0 && len(l.Items) > req.Limit {
 		l.Items = l.Items[len(l.Items)-req.Limit:]
 	}
-	if err = l.details(ctx, s, st, byID, req.Detail); err != nil {
+	if err = l.details(ctx, s.Store, st, byID, req.Detail); err != nil {
 		return nil, err
 	}
 	if req.Usage {
@@ -218,12 +218,12 @@ func (l *Listing) choose(st *journal.State, here []bool, req ListRequest, where 
 // Problems returns, for each checkpoint that is not valid, the reason: its ref, its commit, its
 // record, or what the last validation found. The summaries come from the commits' trailers; no
 // record is read.
-func Problems(ctx context.Context, s *checkpoint.Service, st *journal.State, of []*journal.Entry) (map[name.ID]*store.Summary, map[name.ID]string, error) {
+func Problems(ctx context.Context, s *store.Store, st *journal.State, of []*journal.Entry) (map[name.ID]*store.Summary, map[name.ID]string, error) {
 	if len(of) == 0 {
 		return nil, nil, nil
 	}
 	ids := gather.List(of, func(e *journal.Entry) name.ID { return e.Checkpoint })
-	byID, err := s.Store.Listed(ctx, st.Session, ids)
+	byID, err := s.Listed(ctx, st.Session, ids)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -242,7 +242,7 @@ func Problems(ctx context.Context, s *checkpoint.Service, st *journal.State, of 
 		}
 	}
 	// A validation may have found damage that the list cannot see, such as a missing file.
-	for id, findings := range ReadBroken(s, st.Session) {
+	for id, findings := range ReadBroken(s.Repo, st.Session) {
 		if problems[id] == "" {
 			problems[id] = findings[0].Message
 		}
@@ -251,14 +251,14 @@ func Problems(ctx context.Context, s *checkpoint.Service, st *journal.State, of 
 }
 
 // Show answers `show` for one checkpoint; ref "" is the current one.
-func Show(ctx context.Context, s *checkpoint.Service, session, ref string) (*checkpoint.Detail, error) {
+func Show(ctx context.Context, s *checkpoint.Sessions, session, ref string) (*checkpoint.Detail, error) {
 	f, err := s.Reach(ctx, session, ref)
 	if err != nil {
 		return nil, err
 	}
-	got, err := s.ReadStored(ctx, f.Entry)
+	got, err := checkpoint.ReadStored(ctx, s.Store, f.Entry)
 	if err != nil {
-		return nil, s.CorruptError(ctx, f.State, f.Entry, err)
+		return nil, s.Rules.CorruptError(ctx, f.State, f.Entry, err)
 	}
 	rec := checkpoint.DescribedBy(f.Entry, got.Record)
 	if rec != got.Record {
@@ -266,7 +266,7 @@ func Show(ctx context.Context, s *checkpoint.Service, session, ref string) (*che
 	}
 	d := &checkpoint.Detail{
 		Record: rec, Raw: got.Raw, Commit: f.Entry.Event().Commit, Ref: name.CheckpointRef(f.Session, f.Entry.Checkpoint),
-		Current: f.Entry.Checkpoint == f.State.Current, Discarded: f.Entry.Discarded, Pinned: f.Entry.Pinned, Elsewhere: checkpoint.OtherBranch(s, rec), Usage: s.UsageOf(rec),
+		Current: f.Entry.Checkpoint == f.State.Current, Discarded: f.Entry.Discarded, Pinned: f.Entry.Pinned, Elsewhere: checkpoint.OtherBranch(s.Repo, rec), Usage: s.Rules.Settings.UsageOf(rec),
 		Called: checkpoint.NameTo(f.State, f.Entry),
 	}
 	d.Plain = strings.TrimPrefix(string(d.Ref), "refs/")
@@ -287,7 +287,7 @@ func Show(ctx context.Context, s *checkpoint.Service, session, ref string) (*che
 }
 
 // Output returns the content of a checkpoint's output.
-func Output(ctx context.Context, s *checkpoint.Service, session, ref, output string) ([]byte, error) {
+func Output(ctx context.Context, s *checkpoint.Sessions, session, ref, output string) ([]byte, error) {
 	d, err := Show(ctx, s, session, ref)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 )
 
 // DiffRequest is the input of Diff. An empty B is the worktree.
@@ -35,7 +36,7 @@ func (req *DiffRequest) splitRange() (symmetric bool) {
 
 // splitFile splits "2:path", the file of a checkpoint. Either side may have it, or both with the
 // same file.
-func (req *DiffRequest) splitFile(ctx context.Context, s *checkpoint.Service) (file string, err error) {
+func (req *DiffRequest) splitFile(ctx context.Context, s *checkpoint.Sessions) (file string, err error) {
 	for _, ref := range []*string{&req.A, &req.B} {
 		of, path, ok := checkpoint.FileIn(ctx, s, req.Session, *ref)
 		if !ok {
@@ -63,7 +64,7 @@ func pathspec(file string) string {
 }
 
 // commonSide returns the newest checkpoint that both sides descend from.
-func commonSide(ctx context.Context, s *checkpoint.Service, a, b side) (side, error) {
+func commonSide(ctx context.Context, s *checkpoint.Sessions, a, b side) (side, error) {
 	st := a.found.State
 	if a.found.Session == b.found.Session {
 		before := map[name.ID]bool{}
@@ -76,39 +77,39 @@ func commonSide(ctx context.Context, s *checkpoint.Service, a, b side) (side, er
 			}
 		}
 	}
-	return side{}, checkpoint.Failure(checkpoint.KindNotFound, "use A..B to compare them with each other", "%s and %s have no common checkpoint", s.Said(ctx, a.found.State, a.found.Entry), s.Said(ctx, b.found.State, b.found.Entry))
+	return side{}, checkpoint.Failure(checkpoint.KindNotFound, "use A..B to compare them with each other", "%s and %s have no common checkpoint", checkpoint.Said(ctx, s.Store, a.found.State, a.found.Entry), checkpoint.Said(ctx, s.Store, b.found.State, b.found.Entry))
 }
 
 // refuseNoFile returns an error, about the first side, if no side has the file. Otherwise a misspelt
 // path would look like "no difference".
-func refuseNoFile(ctx context.Context, s *checkpoint.Service, file string, sides ...side) error {
+func refuseNoFile(ctx context.Context, s *store.Store, file string, sides ...side) error {
 	for _, of := range sides {
-		if of.tree != "" && hasFile(ctx, s, of.tree, file) {
+		if of.tree != "" && hasFile(ctx, s.Repo, of.tree, file) {
 			return nil
 		}
 	}
 	first := sides[0].found.Entry
 	hint := "`git ls-tree -r --name-only " + first.Event().Commit.Short() + "` lists its files, from the top of the worktree"
-	return checkpoint.Failure(checkpoint.KindNotFound, hint, "%s has no file %q", s.Said(ctx, sides[0].found.State, first), name.Clip(file, name.Said))
+	return checkpoint.Failure(checkpoint.KindNotFound, hint, "%s has no file %q", checkpoint.Said(ctx, s, sides[0].found.State, first), name.Clip(file, name.Said))
 }
 
 // hasFile reports whether a tree has a file or directory. The path may be relative to the working
 // directory.
-func hasFile(ctx context.Context, s *checkpoint.Service, tree name.OID, file string) bool {
+func hasFile(ctx context.Context, repo *git.Repo, tree name.OID, file string) bool {
 	// git resolves "./path" in a tree relative to the working directory.
-	dir := filepath.Join(s.Repo.WorkTree, filepath.FromSlash(s.Repo.Prefix))
-	_, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", string(tree) + ":" + file}, Dir: dir})
+	dir := filepath.Join(repo.WorkTree, filepath.FromSlash(repo.Prefix))
+	_, err := repo.Run(ctx, git.Cmd{Args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", string(tree) + ":" + file}, Dir: dir})
 	return err == nil
 }
 
 // PrintFile lets git print a file of a checkpoint, or the names in one of its directories.
-func PrintFile(ctx context.Context, s *checkpoint.Service, session, ref, file string, to IO) (int, error) {
+func PrintFile(ctx context.Context, s *checkpoint.Sessions, session, ref, file string, to IO) (int, error) {
 	of, err := sideOf(ctx, s, session, ref)
 	if err == nil {
-		err = refuseNoFile(ctx, s, file, of)
+		err = refuseNoFile(ctx, s.Store, file, of)
 	}
 	if err != nil {
 		return 1, err
 	}
-	return pass(ctx, s, []string{"--no-pager", "show", "--no-textconv", string(of.tree) + ":" + file}, to)
+	return pass(ctx, s.Repo, []string{"--no-pager", "show", "--no-textconv", string(of.tree) + ":" + file}, to)
 }

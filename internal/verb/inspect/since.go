@@ -20,21 +20,21 @@ type Since struct {
 func ChangesOf(ctx context.Context, s *checkpoint.Service, d *checkpoint.Detail) *Since {
 	since := &Since{}
 	if rec := d.Record; rec.Previous != "" {
-		found, err := s.Resolve(ctx, string(rec.Session), string(rec.Previous))
+		found, err := s.Sessions.Resolve(ctx, string(rec.Session), string(rec.Previous))
 		if err != nil {
 			return since
 		}
-		was, err := s.ReadRecord(ctx, found.Entry)
+		was, err := checkpoint.ReadRecord(ctx, s.Store, found.Entry)
 		if err != nil {
 			return since
 		}
-		since.State, since.Known = stateChanges(ctx, s, found.State, was, rec), true
+		since.State, since.Known = stateChanges(ctx, s.Rules, found.State, was, rec), true
 	}
 	after, n := d.Record.Snapshot.Tree, d.Record.Files.Total()
 	if after == "" || n == 0 || n > measurable {
 		return since
 	}
-	before, err := treeBefore(ctx, s, d.Record)
+	before, err := treeBefore(ctx, s.Store, d.Record)
 	if err != nil || before == "" {
 		return since
 	}

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/wholefile"
 )
 
@@ -35,7 +35,7 @@ const (
 // spaceOf returns how much only checkpoints hold, of all sessions. The figure may be ten minutes
 // old: to measure it, git walks all objects of checkpoints. It is 0 if it is not known, for example
 // because measuring takes too long.
-func spaceOf(ctx context.Context, s *checkpoint.Service) int64 {
+func spaceOf(ctx context.Context, s *store.Store) int64 {
 	file := filepath.Join(s.Repo.CommonDir, "checkpoint", "space")
 	now := space{At: s.Now().Unix()}
 	var was space

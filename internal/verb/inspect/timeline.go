@@ -15,6 +15,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/verb/create"
 )
 
@@ -46,18 +47,18 @@ type Move struct {
 }
 
 // ReadTimeline returns the timeline of a session; "" is the one that ChooseSession chooses.
-func ReadTimeline(ctx context.Context, s *checkpoint.Service, session string) (*Timeline, error) {
+func ReadTimeline(ctx context.Context, s *checkpoint.Sessions, session string) (*Timeline, error) {
 	st, err := checkpoint.ChosenState(ctx, s, session)
 	if err != nil {
 		return nil, err
 	}
-	def, err := s.ReadableDefinition(ctx, st)
+	def, err := s.Rules.ReadableDefinition(ctx, st)
 	if err != nil {
 		return nil, err
 	}
-	t := &Timeline{Session: st.Session, Topic: checkpoint.TopicOf(ctx, s, st), state: st, def: def}
+	t := &Timeline{Session: st.Session, Topic: checkpoint.TopicOf(ctx, s.Rules, st), state: st, def: def}
 	kept := stillThere(st)
-	items, _, err := itemsOf(ctx, s, st, kept)
+	items, _, err := itemsOf(ctx, s.Store, st, kept)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +80,8 @@ func ReadTimeline(ctx context.Context, s *checkpoint.Service, session string) (*
 
 // Neighbors returns the checkpoints before and after one in its session's timeline ("" at the ends),
 // and the name of its author. It reads no record.
-func Neighbors(ctx context.Context, s *checkpoint.Service, session name.Session, id name.ID) (older, newer name.ID, who string, err error) {
-	st, err := s.State(ctx, session)
+func Neighbors(ctx context.Context, s *store.Store, session name.Session, id name.ID) (older, newer name.ID, who string, err error) {
+	st, err := checkpoint.State(ctx, s, session)
 	if err != nil {
 		return "", "", "", err
 	}
@@ -102,9 +103,9 @@ func Neighbors(ctx context.Context, s *checkpoint.Service, session name.Session,
 
 // Metrics returns the member of a record's state in which the session's workflow keeps metrics, and
 // the tokens that an agent's turn used, as JSON; empty if there is none.
-func (t *Timeline) Metrics(s *checkpoint.Service, rec *record.Record) json.RawMessage {
+func (t *Timeline) Metrics(settings *checkpoint.Settings, rec *record.Record) json.RawMessage {
 	own := create.MetricsOf(t.def, rec.State)
-	u := s.UsageOf(rec)
+	u := settings.UsageOf(rec)
 	if u == nil || gjson.GetBytes(own, metricTokens).Exists() {
 		return own
 	}
@@ -115,10 +116,10 @@ func (t *Timeline) Metrics(s *checkpoint.Service, rec *record.Record) json.RawMe
 }
 
 // Record reads the record of one of the steps.
-func (t *Timeline) Record(ctx context.Context, s *checkpoint.Service, id name.ID) (*record.Record, error) {
+func (t *Timeline) Record(ctx context.Context, s *store.Store, id name.ID) (*record.Record, error) {
 	e := t.state.Entry(id)
 	if e == nil {
 		return nil, checkpoint.UnknownCheckpointError(t.Session, t.state, string(id))
 	}
-	return s.ReadRecord(ctx, e)
+	return checkpoint.ReadRecord(ctx, s, e)
 }

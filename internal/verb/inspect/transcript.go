@@ -13,6 +13,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/store"
 )
 
 // TranscriptPart is the part of an agent's transcript that one turn kept, without lines that an earlier turn
@@ -27,7 +28,7 @@ type TranscriptPart struct {
 
 // Transcript returns what the turns of a session kept, oldest first, including discarded ones. With
 // ref it returns that checkpoint's only.
-func Transcript(ctx context.Context, s *checkpoint.Service, session, ref string) ([]TranscriptPart, error) {
+func Transcript(ctx context.Context, s *checkpoint.Sessions, session, ref string) ([]TranscriptPart, error) {
 	var entries []*journal.Entry
 	none := checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint agent add <agent> --transcripts` keeps them from then on", "no transcript is kept here")
 	if ref != "" {
@@ -36,7 +37,7 @@ func Transcript(ctx context.Context, s *checkpoint.Service, session, ref string)
 			return nil, err
 		}
 		entries = []*journal.Entry{f.Entry}
-		none.Message, none.Hints = s.Said(ctx, f.State, f.Entry)+" kept no transcript", append([]string{"`git checkpoint transcript` prints what the session kept"}, none.Hints...)
+		none.Message, none.Hints = checkpoint.Said(ctx, s.Store, f.State, f.Entry)+" kept no transcript", append([]string{"`git checkpoint transcript` prints what the session kept"}, none.Hints...)
 	} else {
 		st, err := checkpoint.ChosenState(ctx, s, session)
 		if err != nil {
@@ -53,11 +54,11 @@ func Transcript(ctx context.Context, s *checkpoint.Service, session, ref string)
 		if e.Dead || e.Safety {
 			continue
 		}
-		t, err := talkOf(ctx, s, e)
+		t, err := talkOf(ctx, s.Store, e)
 		// In a whole session, a damaged checkpoint is skipped. If the user named one, its damage is
 		// the answer.
 		if err != nil && ref == "" {
-			s.Warn(fmt.Sprintf("the transcript of %s cannot be read: %v", checkpoint.CalledBy(e), err))
+			s.Store.Warn(fmt.Sprintf("the transcript of %s cannot be read: %v", checkpoint.CalledBy(e), err))
 			continue
 		}
 		if err != nil {
@@ -78,8 +79,8 @@ func Transcript(ctx context.Context, s *checkpoint.Service, session, ref string)
 }
 
 // talkOf reads what a checkpoint kept; nil if it kept nothing.
-func talkOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (*TranscriptPart, error) {
-	got, err := s.ReadStored(ctx, e)
+func talkOf(ctx context.Context, s *store.Store, e *journal.Entry) (*TranscriptPart, error) {
+	got, err := checkpoint.ReadStored(ctx, s, e)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +89,7 @@ func talkOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (*Tran
 	if _, kept := rec.Outputs[record.TranscriptOutput]; agent.Transcript == nil || !kept {
 		return nil, nil
 	}
-	said, err := s.Store.Output(ctx, got.Commit, record.TranscriptOutput)
+	said, err := s.Output(ctx, got.Commit, record.TranscriptOutput)
 	if err != nil {
 		return nil, err
 	}

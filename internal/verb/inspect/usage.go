@@ -14,13 +14,13 @@ import (
 
 // UsageUntil adds up what the turns of a session used, up to the checkpoint of an entry, including
 // turns that a rollback discarded. It returns nil if they used nothing.
-func UsageUntil(ctx context.Context, s *checkpoint.Service, st *journal.State, e *journal.Entry) (*checkpoint.Spending, error) {
+func UsageUntil(ctx context.Context, s *checkpoint.Rules, st *journal.State, e *journal.Entry) (*checkpoint.Spending, error) {
 	var sum record.Usage
 	for i, c := range st.Standings() {
 		if i > e.Place || c.Dead || st.At(i).Event().Trigger != journal.TriggerTurn {
 			continue
 		}
-		rec, err := s.ReadRecord(ctx, st.At(i))
+		rec, err := checkpoint.ReadRecord(ctx, s.Store, st.At(i))
 		if err != nil {
 			return nil, err
 		}
@@ -28,7 +28,7 @@ func UsageUntil(ctx context.Context, s *checkpoint.Service, st *journal.State, e
 			sum.Join(*by.Usage)
 		}
 	}
-	return s.Priced(&sum), nil
+	return s.Settings.Priced(&sum), nil
 }
 
 // metricTokens is the metric of what an agent used, unless the workflow has one of that name.
@@ -44,14 +44,14 @@ func AddTokens(metrics map[string]json.RawMessage, u *checkpoint.Spending) (adde
 }
 
 // withUsage fills in what the turns of a list used.
-func (l *Listing) withUsage(ctx context.Context, s *checkpoint.Service, st *journal.State) {
+func (l *Listing) withUsage(ctx context.Context, s *checkpoint.Rules, st *journal.State) {
 	for i, item := range l.Items {
 		e := st.Entry(item.ID)
 		if item.Trigger != journal.TriggerTurn || e == nil {
 			continue
 		}
-		if rec, err := s.ReadRecord(ctx, e); err == nil { // the list says what is damaged
-			l.Items[i].Usage = s.UsageOf(rec)
+		if rec, err := checkpoint.ReadRecord(ctx, s.Store, e); err == nil { // the list says what is damaged
+			l.Items[i].Usage = s.Settings.UsageOf(rec)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/sys/lockfile"
 )
@@ -18,21 +19,21 @@ import (
 const watcherFile = "watcher"
 
 // Watching reports whether a watcher runs in this worktree.
-func Watching(s *checkpoint.Service) bool {
-	note, err := os.ReadFile(filepath.Join(s.Repo.GitDir, "checkpoint", watcherFile))
+func Watching(repo *git.Repo) bool {
+	note, err := os.ReadFile(filepath.Join(repo.GitDir, "checkpoint", watcherFile))
 	return err == nil && snapshot.ProcessRuns(string(note))
 }
 
 // BeWatcher makes this process the watcher of the worktree until release is called. It refuses if
 // another one runs.
-func BeWatcher(s *checkpoint.Service) (release func(), err error) {
-	dir, err := s.Repo.Dir()
+func BeWatcher(repo *git.Repo) (release func(), err error) {
+	dir, err := repo.Dir()
 	if err != nil {
 		return nil, err
 	}
 	file := filepath.Join(dir, watcherFile)
 	note := snapshot.ProcessNote()
-	mine, err := lockfile.Take(file, note, func() bool { return !Watching(s) })
+	mine, err := lockfile.Take(file, note, func() bool { return !Watching(repo) })
 	if err != nil {
 		return nil, err
 	}
@@ -44,13 +45,13 @@ func BeWatcher(s *checkpoint.Service) (release func(), err error) {
 
 // Ignored returns which of some directories git ignores. The paths are relative to the top of the
 // worktree.
-func Ignored(ctx context.Context, s *checkpoint.Service, dirs []string) (map[string]bool, error) {
+func Ignored(ctx context.Context, repo *git.Repo, dirs []string) (map[string]bool, error) {
 	paths := make([]string, len(dirs))
 	for i, dir := range dirs {
 		// The slash makes git apply patterns that match directories only.
 		paths[i] = dir + "/"
 	}
-	named, err := snapshot.Ignored(ctx, s.Repo, nil, paths)
+	named, err := snapshot.Ignored(ctx, repo, nil, paths)
 	if err != nil {
 		return nil, err
 	}

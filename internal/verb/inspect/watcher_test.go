@@ -15,17 +15,17 @@ func TestOneWatcher(t *testing.T) {
 	s := w.Open()
 	watching := func(when string, want bool) {
 		t.Helper()
-		if got := inspect.Watching(s); got != want {
+		if got := inspect.Watching(s.Repo); got != want {
 			t.Errorf("%s: watching is %v", when, got)
 		}
 	}
 	watching("before", false)
-	release, err := inspect.BeWatcher(s)
+	release, err := inspect.BeWatcher(s.Repo)
 	if err != nil {
 		t.Fatal(err)
 	}
 	watching("with one", true)
-	if _, err := inspect.BeWatcher(s); checkpoint.KindOf(err) != checkpoint.KindRefused {
+	if _, err := inspect.BeWatcher(s.Repo); checkpoint.KindOf(err) != checkpoint.KindRefused {
 		t.Errorf("a second watcher: %v", err)
 	}
 	release()
@@ -33,7 +33,7 @@ func TestOneWatcher(t *testing.T) {
 	// A process id that no process has, as after a kill.
 	w.Write(".git/checkpoint/watcher", "999999999 0\n")
 	watching("with a dead one", false)
-	if release, err = inspect.BeWatcher(s); err != nil {
+	if release, err = inspect.BeWatcher(s.Repo); err != nil {
 		t.Fatal(err)
 	}
 	watching("with the next one", true)

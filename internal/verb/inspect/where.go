@@ -61,7 +61,7 @@ func Where(text string) (*workflow.Condition, error) {
 }
 
 // Newest returns the name of the newest live checkpoint for which an expression is true.
-func Newest(ctx context.Context, s *checkpoint.Service, session, expression string) (string, error) {
+func Newest(ctx context.Context, s *checkpoint.Sessions, session, expression string) (string, error) {
 	if expression == "" { // an unset variable in a script
 		return "", checkpoint.Usage("write an expression over the record, such as state.metrics.build_pass", "--where is empty")
 	}
@@ -103,7 +103,7 @@ func (req ListRequest) leavesOut(c *workflow.Condition, e journal.Standing) bool
 
 // fitting returns the items for which the expression is true. An item that is not valid may have no
 // record, so it can only fit if the expression or the request asks for invalid ones.
-func fitting(ctx context.Context, s *checkpoint.Service, items []Item, byID map[name.ID]*store.Summary, req ListRequest, where *workflow.Condition) ([]Item, error) {
+func fitting(ctx context.Context, s *store.Store, items []Item, byID map[name.ID]*store.Summary, req ListRequest, where *workflow.Condition) ([]Item, error) {
 	if req.Hidden != HiddenShown && !where.Asks("valid") && !where.Asks("problem") {
 		items = slices.DeleteFunc(items, func(i Item) bool { return !i.Valid })
 	}
@@ -126,7 +126,7 @@ func fitting(ctx context.Context, s *checkpoint.Service, items []Item, byID map[
 	var once sync.Once
 	var first error // the first error: others have the same cause
 	// Records are read and judged by several goroutines at once.
-	err := s.Store.EachRecord(ctx, of, func(i int, raw []byte, _ *record.Record) (err error) {
+	err := s.EachRecord(ctx, of, func(i int, raw []byte, _ *record.Record) (err error) {
 		if held[i], err = where.Holds(raw, lineOf(whole[i])); err != nil {
 			once.Do(func() { first = err })
 		}

@@ -44,7 +44,7 @@ func TestFilters(t *testing.T) {
 		"another type":            {inspect.ListRequest{Type: "feature"}, ""},
 	} {
 		w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-			found, err := inspect.List(ctx, s, k.req)
+			found, err := inspect.List(ctx, s.Sessions, k.req)
 			if got := labels(found); got != k.want {
 				t.Errorf("%s: got %q, want %q", what, got, k.want)
 			}
@@ -66,7 +66,7 @@ func TestSearchFinds(t *testing.T) {
 		"rollback":     "",
 	} {
 		w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-			found, err := inspect.Search(ctx, s, "", []string{words})
+			found, err := inspect.Search(ctx, s.Sessions, "", []string{words})
 			var got []string
 			for _, f := range found {
 				got = append(got, fmt.Sprintf("%d:%s:%s", f.Step, f.Where, f.Text))
@@ -99,7 +99,7 @@ func story(t *testing.T) told {
 		if err == nil {
 			_, err = plan.Apply(ctx)
 		}
-		w.again = s.Now()
+		w.again = s.Store.Now()
 		return err
 	})
 	w.Create(create.Request{Message: "Mend it", Numbering: create.Numbering{Name: "again"}, Edits: create.Edits{Status: "done"}})

@@ -11,6 +11,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/workflow"
+	"git-checkpoint/internal/git"
 )
 
 // WorkflowInfo is a definition as `workflow list` and `workflow check` show it.
@@ -24,18 +25,18 @@ type WorkflowInfo struct {
 }
 
 // Workflows returns all definitions, built in and of the repository, including invalid ones.
-func Workflows(s *checkpoint.Service) (out []WorkflowInfo, err error) {
+func Workflows(repo *git.Repo) (out []WorkflowInfo, err error) {
 	for _, n := range workflow.Names() {
 		d, _ := workflow.Builtin(n)
 		out = append(out, WorkflowInfo{Name: d.Name, Version: d.Version, Title: d.Title, Origin: checkpoint.BuiltIn, OK: true})
 	}
-	own, err := s.OwnWorkflows()
+	own, err := checkpoint.OwnWorkflows(repo)
 	if err != nil {
 		return nil, err
 	}
 	for _, n := range own {
 		file := checkpoint.WorkflowFile(n)
-		data, err := checkpoint.ReadWorkflowFile(filepath.Join(s.Repo.WorkTree, filepath.FromSlash(file)))
+		data, err := checkpoint.ReadWorkflowFile(filepath.Join(repo.WorkTree, filepath.FromSlash(file)))
 		// This is the answer if the file cannot be read.
 		info := WorkflowInfo{Name: n, Origin: file, Problems: []workflow.Problem{{Text: fmt.Sprint(err)}}}
 		if err == nil {
@@ -77,7 +78,7 @@ func CheckWorkflow(data []byte, source string) WorkflowInfo {
 }
 
 // Workflow returns a definition as JSON, ready to be copied and changed.
-func Workflow(s *checkpoint.Service, wanted string) (json.RawMessage, error) {
+func Workflow(s *checkpoint.Rules, wanted string) (json.RawMessage, error) {
 	d, err := s.Definition(wanted)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 // Configuration reads the configuration file of another system. from is the file or the root of a
 // project that has one. Only crunch has such a file. The warnings name the members that have no
 // equivalent here. It changes no configuration.
-func Configuration(ctx context.Context, s *checkpoint.Service, from string) (settings []checkpoint.Setting, warnings []string, err error) {
+func Configuration(ctx context.Context, s *checkpoint.Rules, from string) (settings []checkpoint.Setting, warnings []string, err error) {
 	places, err := find(from, []string{Crunch})
 	if err != nil {
 		return nil, nil, &checkpoint.Error{Kind: checkpoint.KindNotFound, Err: err}

@@ -60,7 +60,7 @@ func Export(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*Exp
 	for _, a := range archives {
 		answer.Sessions = append(answer.Sessions, string(a.Session))
 		for _, p := range a.Problems {
-			s.Warn(fmt.Sprintf("session %s: %s; the export is without it", a.Session, p))
+			s.Store.Warn(fmt.Sprintf("session %s: %s; the export is without it", a.Session, p))
 			answer.Damaged = true
 		}
 		for _, c := range a.Checkpoints {

@@ -45,7 +45,7 @@ type ImportAnswer struct {
 // It works in three phases: find the layouts, read all documents and collect their problems, and
 // only then let package transfer write. Without KeepGoing any problem means that nothing is
 // written. In a dry run the answer tells what would be imported.
-func Import(ctx context.Context, s *checkpoint.Service, req ImportRequest) (*ImportAnswer, error) {
+func Import(ctx context.Context, s *checkpoint.Rules, req ImportRequest) (*ImportAnswer, error) {
 	formats := Formats()
 	if req.Format != "" {
 		formats = []string{req.Format}
@@ -114,7 +114,7 @@ func ofMany(kind checkpoint.Kind, places []string, one, many, hint string) *chec
 
 // read reads one layout at a place. Problems, warnings and settings go to answer. found is false if
 // there is nothing to import.
-func read(ctx context.Context, s *checkpoint.Service, format string, p place, answer *ImportAnswer) (transfer.ImportRequest, bool, error) {
+func read(ctx context.Context, s *checkpoint.Rules, format string, p place, answer *ImportAnswer) (transfer.ImportRequest, bool, error) {
 	out := transfer.ImportRequest{Format: format}
 	t, err := p.open()
 	if err != nil {
@@ -143,7 +143,7 @@ func read(ctx context.Context, s *checkpoint.Service, format string, p place, an
 
 // configured adds the settings of a foreign configuration file to the answer, and a warning for
 // each member that has no equivalent here.
-func (a *ImportAnswer) configured(s *checkpoint.Service, format string, document json.RawMessage) {
+func (a *ImportAnswer) configured(s *checkpoint.Rules, format string, document json.RawMessage) {
 	found, unused, err := transfer.ForeignSettings(s, format, document, crunchConfig)
 	if err != nil {
 		a.Problems = append(a.Problems, Problem{Path: crunchConfig, Message: err.Error()})
@@ -208,7 +208,7 @@ func twins(requests []transfer.ImportRequest) error {
 
 // importSessions imports the sessions, or in a dry run finds out what would be imported, and counts the
 // results.
-func importSessions(ctx context.Context, s *checkpoint.Service, requests []transfer.ImportRequest, req ImportRequest, answer *ImportAnswer) error {
+func importSessions(ctx context.Context, s *checkpoint.Rules, requests []transfer.ImportRequest, req ImportRequest, answer *ImportAnswer) error {
 	for i := range requests {
 		requests[i].DryRun = req.DryRun
 		for _, in := range requests[i].Sessions {
@@ -235,8 +235,8 @@ func importSessions(ctx context.Context, s *checkpoint.Service, requests []trans
 // know adds the documents that this program would export for the session's own checkpoints. If a
 // document that was exported from here is imported again, the import recognizes it and adds
 // nothing.
-func know(ctx context.Context, s *checkpoint.Service, format string, in *transfer.ImportSession) error {
-	own, err := transfer.MadeHere(ctx, s, in.Session)
+func know(ctx context.Context, s *checkpoint.Rules, format string, in *transfer.ImportSession) error {
+	own, err := transfer.MadeHere(ctx, s.Store, in.Session)
 	if err != nil || !own {
 		return err
 	}

@@ -34,7 +34,10 @@ func (w *world) tryImport(from string, more ...func(*ImportRequest)) (a *ImportA
 	for _, m := range more {
 		m(&req)
 	}
-	err = w.Do(func(ctx context.Context, s *checkpoint.Service) (err error) { a, err = Import(ctx, s, req); return err })
+	err = w.Do(func(ctx context.Context, s *checkpoint.Service) (err error) {
+		a, err = Import(ctx, s.Rules, req)
+		return err
+	})
 	return a, err
 }
 

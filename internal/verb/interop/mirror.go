@@ -15,6 +15,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/sys/wholefile"
 	"git-checkpoint/internal/verb/transfer"
@@ -79,7 +80,7 @@ func MirrorAll(ctx context.Context, s *checkpoint.Service) []string {
 func mirror(ctx context.Context, s *checkpoint.Service, m checkpoint.Mirror, session name.Session) error {
 	const mirrorTries = 5 // how often a session is written again if it changed in the meantime
 	for range mirrorTries {
-		before, err := s.Tip(ctx, session)
+		before, err := checkpoint.Tip(ctx, s.Repo, session)
 		if err != nil {
 			return err
 		}
@@ -95,11 +96,11 @@ func mirror(ctx context.Context, s *checkpoint.Service, m checkpoint.Mirror, ses
 		if len(a.Problems) > 0 {
 			return fmt.Errorf("%s; the mirror keeps what it has of it until `git checkpoint rebuild` mends it", a.Problems[0])
 		}
-		if err := mirrorOnce(ctx, s, m, a); err != nil {
+		if err := mirrorOnce(ctx, s.Repo, m, a); err != nil {
 			return err
 		}
 		// Nobody wrote to the session while it was being mirrored.
-		if now, err := s.Tip(ctx, session); err != nil || now == before {
+		if now, err := checkpoint.Tip(ctx, s.Repo, session); err != nil || now == before {
 			return err
 		}
 	}
@@ -109,7 +110,7 @@ func mirror(ctx context.Context, s *checkpoint.Service, m checkpoint.Mirror, ses
 // mirrorOnce brings the files of one session up to date. It replaces files that the mirror itself
 // wrote or that an import has kept a copy of, removes files of checkpoints that do not exist any
 // more, and remembers what it wrote for the next time.
-func mirrorOnce(ctx context.Context, s *checkpoint.Service, m checkpoint.Mirror, a *transfer.Archive) error {
+func mirrorOnce(ctx context.Context, repo *git.Repo, m checkpoint.Mirror, a *transfer.Archive) error {
 	if m.Format == SQLite {
 		if err := os.MkdirAll(filepath.Dir(m.Dir), 0o777); err != nil {
 			return plain(err)
@@ -124,7 +125,7 @@ func mirrorOnce(ctx context.Context, s *checkpoint.Service, m checkpoint.Mirror,
 	defer t.root.Close() //nolint:errcheck // everything is written by then
 	w := newRendering(m.Format, t.isDirectory)
 	w.render(a)
-	known, err := readMirrored(s, m)
+	known, err := readMirrored(repo, m)
 	if err != nil {
 		return err
 	}
@@ -210,8 +211,8 @@ type mirrored struct {
 
 // readMirrored reads the record of a mirror. What is missing or damaged is empty. Version 0.1.0 had
 // one file for all sessions, which is read first: what is newer replaces it.
-func readMirrored(s *checkpoint.Service, m checkpoint.Mirror) (*mirrored, error) {
-	dir, err := s.Repo.Dir()
+func readMirrored(repo *git.Repo, m checkpoint.Mirror) (*mirrored, error) {
+	dir, err := repo.Dir()
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ func TestRecordsOfAMirrorAddUp(t *testing.T) {
 	s := w.Open()
 	m := checkpoint.Mirror{Format: Crunch, Dir: "mirror"}
 	read := func() *mirrored {
-		known, err := readMirrored(s, m)
+		known, err := readMirrored(s.Repo, m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestRecordsOfAMirrorAddUp(t *testing.T) {
 	if !known.has([]byte("of a")) || !known.has([]byte("of b")) || known.Sessions["a"]["x"] != "" {
 		t.Errorf("known is %v", known.Sessions)
 	}
-	if other, err := readMirrored(s, checkpoint.Mirror{Format: Crunch, Dir: filepath.Join("another", "mirror")}); err != nil || len(other.Sessions) > 0 {
+	if other, err := readMirrored(s.Repo, checkpoint.Mirror{Format: Crunch, Dir: filepath.Join("another", "mirror")}); err != nil || len(other.Sessions) > 0 {
 		t.Errorf("another mirror knows %v, %v", other, err)
 	}
 }

@@ -91,7 +91,7 @@ func createAndExport(t *testing.T, g *gen, format string) int {
 		t.Errorf("the import of what came out: %+v", again)
 	}
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-		return repair.Validate(ctx, s, repair.ValidateRequest{All: true}, func(v repair.Validated) error {
+		return repair.Validate(ctx, s.Sessions, repair.ValidateRequest{All: true}, func(v repair.Validated) error {
 			if !v.OK {
 				t.Errorf("validate: %+v", v)
 			}

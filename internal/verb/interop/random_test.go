@@ -81,7 +81,7 @@ func roundTrip(t *testing.T, g *gen, format string) {
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
 		heard := map[string]bool{}
 		for _, session := range in.Sessions {
-			a, err := transfer.ReadArchive(ctx, s, name.Session(session))
+			a, err := transfer.ReadArchive(ctx, s.Rules, name.Session(session))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,7 +96,7 @@ func roundTrip(t *testing.T, g *gen, format string) {
 		if len(heard) != len(g.said) {
 			t.Errorf("%d of %d documents are there", len(heard), len(g.said))
 		}
-		return repair.Validate(ctx, s, repair.ValidateRequest{All: true}, func(v repair.Validated) error {
+		return repair.Validate(ctx, s.Sessions, repair.ValidateRequest{All: true}, func(v repair.Validated) error {
 			if !v.OK {
 				t.Errorf("validate: %+v", v)
 			}

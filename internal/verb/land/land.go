@@ -87,7 +87,7 @@ type Plan struct {
 
 // Prepare plans a landing. Nothing is changed.
 func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, error) {
-	if err := refuse(ctx, s, req); err != nil {
+	if err := refuse(ctx, s.Repo, req); err != nil {
 		return nil, err
 	}
 	p := &Plan{s: s, req: req, Answer: &Answer{
@@ -123,28 +123,28 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 
 // refuse returns an error for what cannot be landed now: an operation of git in progress,
 // no commit or branch to land on, no identity, or a branch that exists.
-func refuse(ctx context.Context, s *checkpoint.Service, req Request) error {
+func refuse(ctx context.Context, repo *git.Repo, req Request) error {
 	no := func(message string, hints ...string) error {
 		return &checkpoint.Error{Kind: checkpoint.KindRefused, Message: message, Hints: hints}
 	}
 	// Landing in the middle of a merge or rebase would lose the operation's own state.
 	switch {
-	case s.Repo.Checkout.Operation() != "":
-		return commits.Refuse(ctx, s)
-	case s.Repo.Head.OID == "":
+	case repo.Checkout.Operation() != "":
+		return commits.Refuse(ctx, repo)
+	case repo.Head.OID == "":
 		return no("there is no commit yet that the steps could be based on", "`git commit --allow-empty -m Begin` makes the first one; files and index stay as they are")
-	case s.Repo.Head.Branch == "" && req.Branch == "":
+	case repo.Head.Branch == "" && req.Branch == "":
 		return no("HEAD is on no branch", "--branch NAME makes one for the commits")
 	}
-	if err := commits.Refuse(ctx, s); err != nil {
+	if err := commits.Refuse(ctx, repo); err != nil {
 		return err
 	}
 	if req.Branch != "" {
-		if err := checkpoint.RefuseBranch(ctx, s, req.Branch, "switch to it and land there, or choose another name"); err != nil {
+		if err := checkpoint.RefuseBranch(ctx, repo, req.Branch, "switch to it and land there, or choose another name"); err != nil {
 			return err
 		}
 	}
-	return s.RefuseHalfRolledBack()
+	return checkpoint.RefuseHalfRolledBack(repo)
 }
 
 // step is a checkpoint that may be landed, with its record.
@@ -171,13 +171,13 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 	reached, continued := first == nil, last.State.Continued(0)
 	for e := range last.State.LineTo(last.Entry) {
 		if isLast := e == last.Entry; !e.Dead && !e.Safety && (isLast || e.Milestone && !continued[e.Place]) {
-			rec, err := p.s.ReadRecord(ctx, e)
+			rec, err := checkpoint.ReadRecord(ctx, p.s.Store, e)
 			if err != nil {
 				return nil, checkpoint.DamagedError(e, err)
 			}
 			onTip := rec.Git.Head == p.s.Repo.Head.OID
 			if !onTip && isLast {
-				return nil, checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint save` makes a checkpoint with both, which can be landed", "HEAD has moved since %s was made, so its files lack the newer commits", p.s.Said(ctx, last.State, e))
+				return nil, checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint save` makes a checkpoint with both, which can be landed", "HEAD has moved since %s was made, so its files lack the newer commits", checkpoint.Said(ctx, p.s.Store, last.State, e))
 			}
 			if !onTip {
 				break
@@ -187,7 +187,7 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 			}
 			if rec.IsOnHead() {
 				before := last.State.Entry(e.Event().Previous)
-				p.s.Warn(fmt.Sprintf("%s is not on the files of %s (%s), so land begins there", p.s.Said(ctx, last.State, e), p.s.Said(ctx, last.State, before), before.Event().Writer()))
+				p.s.Store.Warn(fmt.Sprintf("%s is not on the files of %s (%s), so land begins there", checkpoint.Said(ctx, p.s.Store, last.State, e), checkpoint.Said(ctx, p.s.Store, last.State, before), before.Event().Writer()))
 				break
 			}
 		}
@@ -197,7 +197,7 @@ func (p *Plan) steps(ctx context.Context) ([]step, error) {
 		}
 	}
 	if !reached {
-		return nil, checkpoint.Usage("git checkpoint list", "%s is not one of the steps before %s that were made on this commit", p.s.Said(ctx, first.State, first.Entry), p.s.Said(ctx, last.State, last.Entry))
+		return nil, checkpoint.Usage("git checkpoint list", "%s is not one of the steps before %s that were made on this commit", checkpoint.Said(ctx, p.s.Store, first.State, first.Entry), checkpoint.Said(ctx, p.s.Store, last.State, last.Entry))
 	}
 	slices.Reverse(steps)
 	return steps, nil
@@ -212,18 +212,18 @@ func (p *Plan) ends(ctx context.Context) (first, last *checkpoint.Found, err err
 	if p.req.Line != "" {
 		to = p.req.Line
 	}
-	if last, err = p.s.ResolveOne(ctx, p.req.Session, to); err != nil {
+	if last, err = p.s.Sessions.ResolveOne(ctx, p.req.Session, to); err != nil {
 		return nil, nil, err
 	}
 	if p.req.Line != "" {
 		last.Entry = checkpoint.LineOf(last.State, last.Entry)
 	} else if to == "" {
-		if err := p.s.RefuseLines(ctx, last.State, "land --line %s"); err != nil {
+		if err := checkpoint.RefuseLines(ctx, p.s.Store, last.State, "land --line %s"); err != nil {
 			return nil, nil, err
 		}
 	}
-	p.Answer.LeftOut = p.s.HeadsBeside(ctx, last.State, last.Entry)
-	if p.at, err = p.s.Resolve(ctx, string(last.Session), "@"); err != nil {
+	p.Answer.LeftOut = checkpoint.HeadsBeside(ctx, p.s.Store, last.State, last.Entry)
+	if p.at, err = p.s.Sessions.Resolve(ctx, string(last.Session), "@"); err != nil {
 		return nil, nil, err
 	}
 	p.Answer.Session = last.Session
@@ -232,7 +232,7 @@ func (p *Plan) ends(ctx context.Context) (first, last *checkpoint.Found, err err
 		return nil, nil, checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint rollback "+made+"` brings it back, and `git checkpoint save` makes a step of it", "%s was made by a rollback, not as a step, so it cannot be landed", made)
 	}
 	if from != "" {
-		first, err = p.s.Resolve(ctx, string(last.Session), from)
+		first, err = p.s.Sessions.Resolve(ctx, string(last.Session), from)
 	}
 	return first, last, err
 }
@@ -286,11 +286,11 @@ func (p *Plan) divide(ctx context.Context, steps []step) error {
 // landable returns the tree of a step without what a commit of its files would not hold. Untracked files
 // stay: the plan names them.
 func (p *Plan) landable(ctx context.Context, st step) (name.OID, error) {
-	private, err := clearance.PrivateOf(ctx, p.s, "", st.entry.Event().Commit)
+	private, err := clearance.PrivateOf(ctx, p.s.Store, "", st.entry.Event().Commit)
 	if err != nil {
 		return "", err
 	}
-	tree, err := commits.Landable(ctx, p.s, p.base, st.record.Snapshot.Tree, private.Files(clearance.Ignored), private.Files(clearance.Hidden))
+	tree, err := commits.Landable(ctx, p.s.Repo, p.base, st.record.Snapshot.Tree, private.Files(clearance.Ignored), private.Files(clearance.Hidden))
 	if err != nil {
 		return "", err
 	}
@@ -330,17 +330,17 @@ func (p *Plan) commit(ctx context.Context) error {
 	// pre-commit may change the files, and only the last commit is checked out.
 	last := &p.Answer.Commits[len(p.Answer.Commits)-1]
 	var err error
-	if last.draft.Tree, err = commits.PreCommit(ctx, p.s, last.draft.Tree); err != nil {
+	if last.draft.Tree, err = commits.PreCommit(ctx, p.s.Repo, last.draft.Tree); err != nil {
 		return err
 	}
 	parent := p.Answer.From
 	for i := range p.Answer.Commits {
 		c := &p.Answer.Commits[i]
-		if err := c.draft.Edit(ctx, p.s); err != nil {
+		if err := c.draft.Edit(ctx, p.s.Repo); err != nil {
 			return err
 		}
 		c.Subject, _, _ = strings.Cut(c.draft.Message, "\n")
-		if c.OID, err = c.draft.Write(ctx, p.s, parent); err != nil {
+		if c.OID, err = c.draft.Write(ctx, p.s.Rules, parent); err != nil {
 			return err
 		}
 		parent = c.OID
@@ -368,14 +368,14 @@ func (p *Plan) Apply(ctx context.Context) (*Answer, error) {
 		return nil, err
 	}
 	if p.req.Branch != "" {
-		if err := commits.MayMove(ctx, p.s, a.Branch, "", a.To); err != nil {
+		if err := commits.MayMove(ctx, p.s.Repo, a.Branch, "", a.To); err != nil {
 			return nil, err
 		}
 		a.DryRun = false
 		_, err := p.s.Repo.Output(ctx, "update-ref", "-m", "checkpoint: land", string(a.Branch), string(a.To), "") // "": it must not be there
 		return a, err
 	}
-	if err := commits.MayMove(ctx, p.s, a.Branch, a.From, a.To); err != nil {
+	if err := commits.MayMove(ctx, p.s.Repo, a.Branch, a.From, a.To); err != nil {
 		return nil, err
 	}
 	return a, p.move(ctx)
@@ -404,9 +404,9 @@ func (p *Plan) move(ctx context.Context) error {
 	})
 	// The commits are there, and an undo still works.
 	if err != nil {
-		p.s.Warn("the branch was moved, but no checkpoint could be made: " + err.Error())
+		p.s.Store.Warn("the branch was moved, but no checkpoint could be made: " + err.Error())
 	}
-	commits.RunPostCommit(ctx, p.s)
+	commits.RunPostCommit(ctx, p.s.Store)
 	return nil
 }
 

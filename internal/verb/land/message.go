@@ -46,8 +46,8 @@ func words(r *record.Record) string {
 // create would have given it, else what was said of the step or, where nobody said anything, its name and the
 // files.
 func (p *Plan) described(ctx context.Context, st step, changes []git.Change) string {
-	if def, err := p.s.DefinitionFor(ctx, p.at.State); err == nil && def.CommitsSteps() && st.record.Milestone {
-		return create.StepMessage(p.s, def, st.record, changes)
+	if def, err := p.s.Rules.DefinitionFor(ctx, p.at.State); err == nil && def.CommitsSteps() && st.record.Milestone {
+		return create.StepMessage(p.s.Repo, def, st.record, changes)
 	}
 	if said := words(st.record); said != "" {
 		return said
@@ -63,7 +63,7 @@ func (p *Plan) described(ctx context.Context, st step, changes []git.Change) str
 // message adds the trailers to the message of a commit of some steps.
 func (p *Plan) message(ctx context.Context, text string, held []step) (string, error) {
 	ids := gather.List(held, func(st step) name.ID { return st.entry.Checkpoint })
-	said, err := commits.Message(ctx, p.s, text, ids...)
+	said, err := commits.Message(ctx, p.s.Repo, text, ids...)
 	return withAssisted(said, p.assisted(held)), err
 }
 

@@ -23,12 +23,12 @@ import (
 
 // arrivals tells which checkpoints were made in another clone.
 type arrivals struct {
-	s    *checkpoint.Service
+	s    *store.Store
 	here map[string]bool // ids of the worktrees of this repository
 }
 
-func newArrivals(s *checkpoint.Service) (arrivals, error) {
-	dirs, err := checkpoint.OwnDirs(s)
+func newArrivals(s *store.Store) (arrivals, error) {
+	dirs, err := checkpoint.OwnDirs(s.Repo)
 	return arrivals{s, gather.Set(dirs, func(dir checkpoint.OwnDir) string { return dir.Said(checkpoint.WorktreeIDFile) })}, err
 }
 
@@ -39,7 +39,7 @@ func (a arrivals) arrived(e *journal.Entry) bool {
 }
 
 // openCompleted opens the proof of a session, after it has written the notes that a plain fetch left out.
-func openCompleted(ctx context.Context, s *checkpoint.Service, session name.Session, view *proof.View) (*proof.Session, error) {
+func openCompleted(ctx context.Context, s *store.Store, session name.Session, view *proof.View) (*proof.Session, error) {
 	p, err := OpenProof(ctx, s, session, view)
 	if err == nil && completeNotes(ctx, s, p) {
 		return OpenProof(ctx, s, session, nil)
@@ -49,7 +49,7 @@ func openCompleted(ctx context.Context, s *checkpoint.Service, session name.Sess
 
 // completeNotes writes the notes of checkpoints that arrived without one, and reports whether it wrote any.
 // Where it cannot write, or a record is damaged, the notes stay missing.
-func completeNotes(ctx context.Context, s *checkpoint.Service, p *proof.Session) bool {
+func completeNotes(ctx context.Context, s *store.Store, p *proof.Session) bool {
 	a, err := newArrivals(s)
 	if err != nil || s.Repo.Objects.Borrowed() != "" || p.State == nil || len(p.Findings)+len(p.Notes.Findings)+len(p.Lost) > 0 {
 		return false
@@ -60,17 +60,17 @@ func completeNotes(ctx context.Context, s *checkpoint.Service, p *proof.Session)
 		if e.Dead || p.Refs[e.Checkpoint] != commit || p.Notes.NoteOf(commit) != "" || !a.arrived(e) {
 			continue
 		}
-		if _, err := s.ReadRecord(ctx, e); err != nil {
+		if _, err := checkpoint.ReadRecord(ctx, s, e); err != nil {
 			continue
 		}
-		if blob, err := s.Store.RecordBlob(ctx, commit); err == nil {
+		if blob, err := s.RecordBlob(ctx, commit); err == nil {
 			notes = append(notes, store.NewNote{Commit: commit, RecordBlob: blob})
 		}
 	}
 	if len(notes) == 0 {
 		return false
 	}
-	_, err = s.Transact(ctx, p.Name, func(context.Context, store.View) (store.Change, error) {
+	_, err = checkpoint.Transact(ctx, s, p.Name, func(context.Context, store.View) (store.Change, error) {
 		return store.Change{Notes: notes}, nil
 	})
 	return err == nil
@@ -82,11 +82,11 @@ func lookAtArrived(ctx context.Context, s *checkpoint.Service) ([]Problem, error
 	if s.Store.Tagless {
 		return nil, nil
 	}
-	a, err := newArrivals(s)
+	a, err := newArrivals(s.Store)
 	if err != nil {
 		return nil, err
 	}
-	states, err := s.States(ctx, "")
+	states, err := checkpoint.States(ctx, s.Store, "")
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func lookAtArrived(ctx context.Context, s *checkpoint.Service) ([]Problem, error
 			Kind: "tag_missing", Level: LevelAdvice, Object: string(st.Session), Hint: "--fix makes them",
 			Message: fmt.Sprintf("%s that came with a plain fetch: %s", render.Count(len(missing), "tag is missing of a step", "tags are missing of steps"), named),
 			fix: fix{"made", func(ctx context.Context) error {
-				_, err := s.Transact(ctx, st.Session, func(context.Context, store.View) (store.Change, error) {
+				_, err := checkpoint.Transact(ctx, s.Store, st.Session, func(context.Context, store.View) (store.Change, error) {
 					return store.Change{Tags: store.TagsRebuilt}, nil
 				})
 				return err
@@ -122,7 +122,7 @@ func (a arrivals) missingTags(ctx context.Context, st *journal.State) ([]name.Re
 	if !slices.ContainsFunc(st.Checkpoints(), a.arrived) {
 		return nil, nil
 	}
-	held, _, err := a.s.Store.HeldOf(ctx, st.Session)
+	held, _, err := a.s.HeldOf(ctx, st.Session)
 	if err != nil {
 		return nil, err
 	}

@@ -176,7 +176,7 @@ func TestStandIn(t *testing.T) {
 		w.rebuild(repair.RebuildRequest{})
 		var found []*checkpoint.Detail
 		w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-			st, err := s.State(ctx, demo)
+			st, err := checkpoint.State(ctx, s.Store, demo)
 			if err != nil {
 				return err
 			}
@@ -184,7 +184,7 @@ func TestStandIn(t *testing.T) {
 				if w.called(e.Checkpoint) != "new" {
 					continue
 				}
-				d, err := inspect.Show(ctx, s, string(demo), string(e.Checkpoint))
+				d, err := inspect.Show(ctx, s.Sessions, string(demo), string(e.Checkpoint))
 				if err != nil {
 					return err
 				}

@@ -8,6 +8,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
 )
 
 // Level says how serious a problem is.
@@ -42,9 +43,9 @@ type fix struct {
 
 // unreadable returns the line of a check that failed. git refuses a damaged packed-refs in all of its
 // commands, git fsck included.
-func unreadable(s *checkpoint.Service, err error) Problem {
+func unreadable(repo *git.Repo, err error) Problem {
 	p := Problem{Kind: "unreadable", Level: LevelProblem, Message: err.Error(), Hint: strings.Join(append(checkpoint.HintsOf(err), "`git fsck` shows more"), "; ")}
-	if file := filepath.Join(s.Repo.CommonDir, "packed-refs"); strings.Contains(err.Error(), file) {
+	if file := filepath.Join(repo.CommonDir, "packed-refs"); strings.Contains(err.Error(), file) {
 		p.Hint = "copy " + name.Quoted(file) + " to another place, then remove that line from it; `git reflog` and `git fsck` name the commit of a ref that goes with it"
 	}
 	return p
@@ -76,7 +77,7 @@ func Doctor(ctx context.Context, s *checkpoint.Service, req DoctorRequest, each 
 				return err
 			}
 			if !said[err.Error()] {
-				found = append(found, unreadable(s, err))
+				found = append(found, unreadable(s.Repo, err))
 			}
 			said[err.Error()] = true
 		}

@@ -29,8 +29,8 @@ import (
 // lookAtConfiguration finds settings that are invalid or that weaken a guarantee. They belong to
 // the user, so --fix changes none of them.
 func lookAtConfiguration(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
-	out := append(wrongSettings(s), weakRemotes(s)...)
-	for _, spec := range create.Unmatched(ctx, s, create.IncludedAlways(s)) {
+	out := append(wrongSettings(s.Rules), weakRemotes(s.Repo)...)
+	for _, spec := range create.Unmatched(ctx, s.Repo, create.IncludedAlways(s.Repo)) {
 		out = append(out, weak("checkpoint.include", spec, "no ignored file of this worktree matches", ""))
 	}
 	// Settings of git, each with a test for values that weaken a guarantee of this program.
@@ -74,9 +74,9 @@ func drops(list string) bool {
 }
 
 // weakRemotes finds remotes for which a plain fetch or push overwrites checkpoints.
-func weakRemotes(s *checkpoint.Service) []Problem {
+func weakRemotes(repo *git.Repo) []Problem {
 	var out []Problem
-	c := s.Repo.Config
+	c := repo.Config
 	for _, key := range slices.Sorted(slices.Values(c.Keys("remote."))) {
 		for _, value := range c.All(key) {
 			// A refspec is <source>:<target>. Without a plus git only fast-forwards the refs here,
@@ -117,7 +117,7 @@ func covers(side string, ours ...string) bool {
 }
 
 // wrongSettings finds settings of this program with values that cannot be parsed.
-func wrongSettings(s *checkpoint.Service) []Problem {
+func wrongSettings(s *checkpoint.Rules) []Problem {
 	var out []Problem
 	wrong := func(key string, err error) {
 		if err != nil {
@@ -188,13 +188,13 @@ func lookAtSigning(_ context.Context, s *checkpoint.Service) ([]Problem, error) 
 // those with the most checkpoints.
 func lookAtSpace(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 	const measured = 10 // how many sessions lookAtSpace measures. For each of them git walks over everything that the others hold
-	sessions, err := longest(ctx, s)
+	sessions, err := longest(ctx, s.Repo)
 	if err != nil {
 		return nil, err
 	}
 	var out []Problem
 	for _, session := range sessions[:min(measured, len(sessions))] {
-		all, err := retain.WholeSession(ctx, s, string(session))
+		all, err := retain.WholeSession(ctx, s.Sessions, string(session))
 		if err != nil {
 			if ctx.Err() != nil {
 				return out, err
@@ -220,7 +220,7 @@ func lookAtSpace(ctx context.Context, s *checkpoint.Service) ([]Problem, error) 
 
 // lookAtCopies says how much of the user's words is beside git's objects, and how long it is kept.
 func lookAtCopies(_ context.Context, s *checkpoint.Service) (out []Problem, err error) {
-	copies, err := clearance.Copies(s)
+	copies, err := clearance.Copies(s.Repo)
 	at := map[[2]string]int{}
 	for _, c := range copies {
 		if c.Kind.Until == "" {
@@ -241,8 +241,8 @@ func lookAtCopies(_ context.Context, s *checkpoint.Service) (out []Problem, err 
 }
 
 // longest returns the sessions, those with the most checkpoints first.
-func longest(ctx context.Context, s *checkpoint.Service) ([]name.Session, error) {
-	refs, err := s.Repo.Refs.List(ctx, name.CheckpointRoot)
+func longest(ctx context.Context, repo *git.Repo) ([]name.Session, error) {
+	refs, err := repo.Refs.List(ctx, name.CheckpointRoot)
 	if err != nil {
 		return nil, err
 	}

@@ -70,15 +70,15 @@ func lookAtAlternates(_ context.Context, s *checkpoint.Service) (out []Problem, 
 }
 
 // isHere reports whether a directory belongs to the current worktree.
-func isHere(s *checkpoint.Service, dir checkpoint.OwnDir) bool {
-	return dir.Path == filepath.Join(s.Repo.GitDir, "checkpoint")
+func isHere(repo *git.Repo, dir checkpoint.OwnDir) bool {
+	return dir.Path == filepath.Join(repo.GitDir, "checkpoint")
 }
 
 // lookAtTemporaries finds temporary files, staging directories and conversations with agents that killed
 // runs of this program left behind.
 func lookAtTemporaries(_ context.Context, s *checkpoint.Service) ([]Problem, error) {
 	var out []Problem
-	dirs, err := checkpoint.OwnDirs(s)
+	dirs, err := checkpoint.OwnDirs(s.Repo)
 	for _, dir := range dirs {
 		if in, err := snapshot.ReadIntent(dir.Path); in != nil || err != nil {
 			continue // they may belong to a rollback that can be finished
@@ -88,14 +88,14 @@ func lookAtTemporaries(_ context.Context, s *checkpoint.Service) ([]Problem, err
 		out = append(out, leftLately(dir.Path, temporary)...)
 		// Staging directories are at the top of a worktree. Only the current worktree's top is
 		// known.
-		if isHere(s, dir) {
+		if isHere(s.Repo, dir) {
 			out = append(out, leftBehind(s.Repo.WorkTree, "stale_staging", "a rollback that was killed left it", worktree.IsStaging)...)
 		}
 		for _, p := range continuation.Left(dir.Path) {
 			out = append(out, Problem{
 				Kind: "stale_chat", Level: LevelProblem, Object: filepath.Join(dir.Path, continuation.Dir, p.Note()),
 				Message: "a rollback or fork that was killed has prepared a conversation with " + p.Title() + ", which nobody uses", Hint: "--fix removes it",
-				fix: fix{"removed", func(ctx context.Context) error { return p.Remove(ctx, s) }},
+				fix: fix{"removed", func(ctx context.Context) error { return p.Remove(ctx, s.Repo) }},
 			})
 		}
 	}
@@ -227,7 +227,7 @@ func eachOwnFile(top string, each func(path string)) {
 // aborted.
 func lookAtRollbacks(_ context.Context, s *checkpoint.Service) ([]Problem, error) {
 	var out []Problem
-	dirs, err := checkpoint.OwnDirs(s)
+	dirs, err := checkpoint.OwnDirs(s.Repo)
 	for _, dir := range dirs {
 		in, err := snapshot.ReadIntent(dir.Path)
 		if in == nil && err == nil {
@@ -236,7 +236,7 @@ func lookAtRollbacks(_ context.Context, s *checkpoint.Service) ([]Problem, error
 		a := Problem{Kind: "unfinished_rollback", Level: LevelProblem, Object: dir.Worktree}
 		// Another worktree's rollback has to be finished there.
 		where := " in this worktree"
-		if !isHere(s, dir) {
+		if !isHere(s.Repo, dir) {
 			where = fmt.Sprintf(" in worktree %q", dir.Worktree)
 		}
 		var meta checkpoint.Intent
@@ -265,7 +265,7 @@ func lookAtRollbacks(_ context.Context, s *checkpoint.Service) ([]Problem, error
 func lookAtActive(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 	const maxSessionFile = 256 // longer than any session name
 	var out []Problem
-	dirs, err := checkpoint.OwnDirs(s)
+	dirs, err := checkpoint.OwnDirs(s.Repo)
 	for _, dir := range dirs {
 		path := filepath.Join(dir.Path, "session")
 		data, err := os.ReadFile(path)
@@ -285,7 +285,7 @@ func lookAtActive(ctx context.Context, s *checkpoint.Service) ([]Problem, error)
 		if _, err := s.Store.State(ctx, active); errors.Is(err, store.ErrNoSession) {
 			a.Message = fmt.Sprintf("the active session %q does not exist", active)
 			// A session that only lost its journal can come back, and is active then as it was.
-			if lost := (*store.LostError)(nil); errors.As(s.UnknownSessionError(ctx, active), &lost) {
+			if lost := (*store.LostError)(nil); errors.As(checkpoint.UnknownSessionError(ctx, s.Store, active), &lost) {
 				a.Message, a.fix = "active session: "+lost.Error(), fix{}
 				a.Hint = "`git checkpoint rebuild --session " + string(active) + "` restores what can be proven of it"
 			}

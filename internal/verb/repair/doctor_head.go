@@ -37,7 +37,7 @@ func lookAtHead(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 		}
 		a.Kind, a.Object, a.Message = "head_missing", string(head.OID), "the commit that HEAD is at is missing or damaged"
 	}
-	commit, label, err := checkpoint.LastCommit(ctx, s)
+	commit, label, err := checkpoint.LastCommit(ctx, s.Store)
 	if err != nil {
 		return nil, err
 	}

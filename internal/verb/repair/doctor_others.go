@@ -19,6 +19,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/background"
 	"git-checkpoint/internal/verb/connect"
@@ -28,12 +29,12 @@ import (
 // worktree of a bisect holds nothing of the user's, so --fix removes it. The user may have worked
 // in a fork.
 func lookAtWorktrees(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
-	left, err := linked.Left(ctx, s)
+	left, err := linked.Left(ctx, s.Repo)
 	if err != nil {
 		return nil, err
 	}
-	found := movedWorktree(s)
-	if gone := linked.Gone(ctx, s); gone != "" {
+	found := movedWorktree(s.Repo)
+	if gone := linked.Gone(ctx, s.Store); gone != "" {
 		found = append(found, Problem{Kind: "worktree_gone", Level: LevelInfo, Message: gone})
 	}
 	for _, w := range s.Repo.Linked() {
@@ -56,7 +57,7 @@ func lookAtWorktrees(ctx context.Context, s *checkpoint.Service) ([]Problem, err
 
 // lookAtJournals reports sessions that no command can read, for example after a tool rewrote all refs.
 func lookAtJournals(ctx context.Context, s *checkpoint.Service) (found []Problem, err error) {
-	sessions, err := longest(ctx, s)
+	sessions, err := longest(ctx, s.Repo)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +67,7 @@ func lookAtJournals(ctx context.Context, s *checkpoint.Service) (found []Problem
 	}
 	there := gather.Set(refs, func(r git.RefValue) name.Ref { return r.Ref })
 	for _, session := range sessions {
-		st, err := s.State(ctx, session)
+		st, err := checkpoint.State(ctx, s.Store, session)
 		if ctx.Err() != nil {
 			return found, ctx.Err()
 		}
@@ -91,17 +92,17 @@ func lookAtJournals(ctx context.Context, s *checkpoint.Service) (found []Problem
 
 // movedWorktree reports that this linked worktree was moved by hand: git looks for it at the old place,
 // and removes what it keeps of it, with our session and undo list, when it prunes.
-func movedWorktree(s *checkpoint.Service) []Problem {
-	if s.Repo.GitDir == s.Repo.CommonDir {
+func movedWorktree(repo *git.Repo) []Problem {
+	if repo.GitDir == repo.CommonDir {
 		return nil
 	}
-	data, err := os.ReadFile(filepath.Join(s.Repo.GitDir, "gitdir"))
+	data, err := os.ReadFile(filepath.Join(repo.GitDir, "gitdir"))
 	at := filepath.Dir(strings.TrimSpace(string(data)))
 	if !filepath.IsAbs(at) {
-		at = filepath.Join(s.Repo.GitDir, at) // worktree.useRelativePaths
+		at = filepath.Join(repo.GitDir, at) // worktree.useRelativePaths
 	}
 	there, thereErr := os.Stat(at)
-	here, hereErr := os.Stat(s.Repo.WorkTree)
+	here, hereErr := os.Stat(repo.WorkTree)
 	if err != nil || hereErr != nil || thereErr == nil && os.SameFile(here, there) {
 		return nil
 	}
@@ -129,7 +130,7 @@ func lookAtPacking(_ context.Context, s *checkpoint.Service) ([]Problem, error) 
 
 // lookAtWriting reports a git directory that this program cannot write to.
 func lookAtWriting(_ context.Context, s *checkpoint.Service) ([]Problem, error) {
-	err := connect.TryWrite(s)
+	err := connect.TryWrite(s.Repo)
 	if err == nil {
 		return nil, nil
 	}
@@ -143,12 +144,12 @@ func lookAtWriting(_ context.Context, s *checkpoint.Service) ([]Problem, error) 
 // may run is the user's decision.
 func lookAtAgents(_ context.Context, s *checkpoint.Service) ([]Problem, error) {
 	var out []Problem
-	for _, st := range connect.Troubled(s) {
+	for _, st := range connect.Troubled(s.Rules) {
 		for _, w := range st.Warnings {
 			out = append(out, Problem{Kind: "agent_hook", Level: LevelAdvice, Object: st.Name, Message: w.Problem, Hint: w.Remedy})
 		}
 	}
-	for _, d := range connect.Doubled(s) {
+	for _, d := range connect.Doubled(s.Rules) {
 		out = append(out, Problem{
 			Kind: "agent_hook", Level: LevelAdvice, Object: d.Name, Message: d.Title + " has its plugin, and hooks in settings files, too; the plugin's leave the events to these",
 			Hint: "`git checkpoint agent remove " + d.Name + "` takes out those of the repository",
@@ -192,7 +193,7 @@ func lookAtReplacements(ctx context.Context, s *checkpoint.Service) (out []Probl
 	with := gather.Map(refs, func(r git.RefValue) (name.OID, name.OID) {
 		return name.OID(strings.TrimPrefix(string(r.Ref), replaceRoot)), r.OID
 	})
-	ours, err := replaced(ctx, s, with)
+	ours, err := replaced(ctx, s.Store, with)
 	for _, r := range refs {
 		oid := name.OID(strings.TrimPrefix(string(r.Ref), replaceRoot))
 		if what := ours[oid]; what != "" {
@@ -208,7 +209,7 @@ func lookAtReplacements(ctx context.Context, s *checkpoint.Service) (out []Probl
 
 // replaced returns which of the replaced objects belong to checkpoints, journals or notes, and to
 // what.
-func replaced(ctx context.Context, s *checkpoint.Service, with map[name.OID]name.OID) (map[name.OID]string, error) {
+func replaced(ctx context.Context, s *store.Store, with map[name.OID]name.OID) (map[name.OID]string, error) {
 	found := map[name.OID]string{}
 	refs, err := s.Repo.Refs.List(ctx, name.CheckpointRoot, string(name.NotesRef))
 	if err != nil {
@@ -222,11 +223,11 @@ func replaced(ctx context.Context, s *checkpoint.Service, with map[name.OID]name
 		}
 	}
 	var commits []name.OID
-	for _, r := range s.Store.Held(ctx, refs) {
+	for _, r := range s.Held(ctx, refs) {
 		session, leaf, ok := name.SplitCheckpointRef(r.Ref)
 		switch {
 		case ok && r.Ref == name.JournalRef(session):
-			if l, err := s.Store.Log(ctx, session); err == nil {
+			if l, err := s.Log(ctx, session); err == nil {
 				for _, n := range l.Nodes() {
 					met(n.OID, fmt.Sprintf("a commit of the journal of session %q", session))
 				}
@@ -235,7 +236,7 @@ func replaced(ctx context.Context, s *checkpoint.Service, with map[name.OID]name
 		case ok:
 			met(r.OID, fmt.Sprintf("the commit of %s", leaf))
 			commits = append(commits, r.OID)
-			if m, err := s.Store.RecordCommit(ctx, r.OID); err == nil {
+			if m, err := s.RecordCommit(ctx, r.OID); err == nil {
 				met(m, fmt.Sprintf("the commit of the record of %s", leaf))
 				commits = append(commits, m)
 			}
@@ -251,13 +252,13 @@ func replaced(ctx context.Context, s *checkpoint.Service, with map[name.OID]name
 // lookAtRewritten finds checkpoints whose commits a tool rewrote with the history, and what is left of
 // such a tool.
 func lookAtRewritten(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
-	states, err := s.States(ctx, "")
+	states, err := checkpoint.States(ctx, s.Store, "")
 	if err != nil {
 		return nil, err
 	}
 	var out []Problem
 	for _, st := range states {
-		count, err := s.CountRewritten(ctx, st)
+		count, err := checkpoint.CountRewritten(ctx, s.Store, st)
 		if err != nil {
 			return out, err
 		}

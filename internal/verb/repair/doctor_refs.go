@@ -74,7 +74,7 @@ func lookAtNames(ctx context.Context, s *checkpoint.Service) ([]Problem, error) 
 
 // lookAtRefs finds refs of this program that are broken, unknown, dead or left behind by a fetch.
 func lookAtRefs(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
-	out := brokenRefFiles(s)
+	out := brokenRefFiles(s.Repo)
 	refs, err := s.Store.AllRefs(ctx)
 	if err != nil {
 		return out, err
@@ -97,15 +97,15 @@ func lookAtRefs(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 		if st := states[session]; st != nil && st.Dead(name.ID(leaf)) {
 			out = append(out, Problem{
 				Kind: "dead_ref", Level: LevelAdvice, Object: string(r.Ref), Message: "it was pruned, but still holds what was to be freed", Hint: "--fix deletes the ref",
-				fix: dropping(s, git.Update{Ref: r.Ref, Old: r.OID}),
+				fix: dropping(s.Repo, git.Update{Ref: r.Ref, Old: r.OID}),
 			})
 		}
 	}
-	incoming, err := remote.Abandoned(ctx, s.Repo.Refs, s.Now())
+	incoming, err := remote.Abandoned(ctx, s.Repo.Refs, s.Store.Now())
 	if len(incoming) > 0 {
 		out = append(out, Problem{
 			Kind: "stale_incoming", Level: LevelAdvice, Object: name.IncomingRoot, Message: fmt.Sprintf("a fetch that was cut off left %d refs", len(incoming)),
-			Hint: "--fix deletes them; so does the next fetch", fix: dropping(s, incoming...),
+			Hint: "--fix deletes them; so does the next fetch", fix: dropping(s.Repo, incoming...),
 		})
 	}
 	return out, err
@@ -113,8 +113,8 @@ func lookAtRefs(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 
 // dropping returns the fix that deletes refs, provided that they have not changed since they were
 // found.
-func dropping(s *checkpoint.Service, refs ...git.Update) fix {
-	return fix{"dropped", func(ctx context.Context) error { return s.Repo.Refs.Update(ctx, refs) }}
+func dropping(repo *git.Repo, refs ...git.Update) fix {
+	return fix{"dropped", func(ctx context.Context) error { return repo.Refs.Update(ctx, refs) }}
 }
 
 // brokenRef is the kind of a ref file without an object id.
@@ -122,10 +122,10 @@ const brokenRef = "broken_ref"
 
 // brokenRefFiles finds loose ref files without an object id. A power loss can leave them empty.
 // Such a file holds nothing, so removing it loses nothing, and rebuild makes the ref again.
-func brokenRefFiles(s *checkpoint.Service) []Problem {
+func brokenRefFiles(repo *git.Repo) []Problem {
 	const maxRefFile = 4096 // longer than any loose ref file
 	var out []Problem
-	eachOwnFile(s.Repo.CommonDir, func(path string) {
+	eachOwnFile(repo.CommonDir, func(path string) {
 		data, err := os.ReadFile(path)
 		if err != nil || len(data) > maxRefFile || strings.HasSuffix(path, ".lock") {
 			return
@@ -133,10 +133,10 @@ func brokenRefFiles(s *checkpoint.Service) []Problem {
 		// A valid file has one object id of the repository's hash, and not the null id.
 		content := strings.TrimSpace(string(data))
 		oid, err := name.ParseOID(content)
-		if err == nil && len(oid) == 2*s.Repo.HashLen() && strings.Trim(content, "0") != "" {
+		if err == nil && len(oid) == 2*repo.HashLen() && strings.Trim(content, "0") != "" {
 			return
 		}
-		ref, err := filepath.Rel(s.Repo.CommonDir, path)
+		ref, err := filepath.Rel(repo.CommonDir, path)
 		if err != nil {
 			return
 		}
@@ -181,7 +181,7 @@ func lookAtRemotes(ctx context.Context, s *checkpoint.Service) ([]Problem, error
 		return nil, err
 	}
 	var out []Problem
-	if r := travel.LastSync(s); r != nil && r.Owed > 0 {
+	if r := travel.LastSync(s.Repo); r != nil && r.Owed > 0 {
 		said, hint := r.Owing()
 		out = append(out, Problem{Kind: "owed_deletions", Level: LevelAdvice, Object: r.Name, Message: said, Hint: hint})
 	}
@@ -195,7 +195,7 @@ func lookAtRemotes(ctx context.Context, s *checkpoint.Service) ([]Problem, error
 		}
 		a := Problem{
 			Kind: "tracking_journal", Level: LevelAdvice, Object: string(r.Ref), Hint: "--fix deletes it; a fetch brings it back",
-			fix: dropping(s, git.Update{Ref: r.Ref, Old: r.OID}),
+			fix: dropping(s.Repo, git.Update{Ref: r.Ref, Old: r.OID}),
 		}
 		if len(s.Repo.Config.Keys("remote."+rest[:at]+".")) == 0 {
 			a.Message = fmt.Sprintf("there is no longer a remote %q", rest[:at])

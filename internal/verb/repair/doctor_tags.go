@@ -28,7 +28,7 @@ func lookAtTags(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 	for _, t := range tags {
 		a := Problem{Kind: "private_tag", Level: LevelProblem, Object: string(t.Ref), Message: "it holds " + t.Why + ", and `git push --tags` sends it", Hint: "--fix deletes it"}
 		if !t.Fetched {
-			a.fix = dropping(s, git.Update{Ref: t.Ref, Old: t.Commit})
+			a.fix = dropping(s.Repo, git.Update{Ref: t.Ref, Old: t.Commit})
 		} else {
 			a.Level, a.Hint = LevelAdvice, "`git tag -d "+strings.TrimPrefix(string(t.Ref), "refs/tags/")+"` deletes it here"
 		}
@@ -49,7 +49,7 @@ func deleting(remote string, tag name.Ref) string {
 func lookAtRemoteTags(ctx context.Context, s *checkpoint.Service) ([]Problem, error) {
 	var out []Problem
 	for _, named := range s.Repo.Config.Remotes("url") {
-		listing, err := (&remote.Remote{Repo: s.Repo, Name: named, Now: s.Now, Random: s.Store.Random}).List(ctx)
+		listing, err := (&remote.Remote{Repo: s.Repo, Name: named, Now: s.Store.Now, Random: s.Store.Random}).List(ctx)
 		if err != nil {
 			if ctx.Err() != nil {
 				return out, context.Cause(ctx)

@@ -281,11 +281,11 @@ func TestDoctorWorktrees(t *testing.T) {
 	half := func(kind string) func(w *world) {
 		return func(w *world) {
 			w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-				n, err := linked.Begin(s, linked.Note{Kind: kind, Name: "x", Dir: place(kind), Session: "x"})
+				n, err := linked.Begin(s.Repo, linked.Note{Kind: kind, Name: "x", Dir: place(kind), Session: "x"})
 				if err != nil {
 					return err
 				}
-				if err := linked.Add(ctx, s, linked.Place{Dir: place(kind), At: s.Repo.Head.OID}); err != nil {
+				if err := linked.Add(ctx, s.Repo, linked.Place{Dir: place(kind), At: s.Repo.Head.OID}); err != nil {
 					return err
 				}
 				n.Process = "0 0" // of no process that runs

@@ -16,6 +16,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/proof"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/inspect"
 )
@@ -71,13 +72,13 @@ type rebuilding struct {
 // Rebuild regenerates what can be derived, and calls each with a line for every checkpoint that it
 // repaired or could not repair.
 func Rebuild(ctx context.Context, s *checkpoint.Service, req RebuildRequest, each func(Rebuilt) error) error {
-	if err := removeBrokenRefs(ctx, s); err != nil {
+	if err := removeBrokenRefs(ctx, s.Store); err != nil {
 		return err
 	}
 	var sessions []name.Session
 	var only name.ID
 	if req.Ref != "" {
-		session, id, err := provableRef(ctx, s, req.Session, req.Ref)
+		session, id, err := provableRef(ctx, s.Sessions, req.Session, req.Ref)
 		if err != nil {
 			return err
 		}
@@ -85,12 +86,12 @@ func Rebuild(ctx context.Context, s *checkpoint.Service, req RebuildRequest, eac
 		// Only a deep validation finds lost files. For a single checkpoint it is quick enough, and
 		// it adds what it finds to the list of broken checkpoints.
 		deep := ValidateRequest{Ref: string(session) + ":" + string(id), Deep: true}
-		if err := Validate(ctx, s, deep, func(Validated) error { return nil }); err != nil {
+		if err := Validate(ctx, s.Sessions, deep, func(Validated) error { return nil }); err != nil {
 			return err
 		}
 	} else {
 		var err error
-		if sessions, _, err = provable(ctx, s, req.Session, req.All); err != nil {
+		if sessions, _, err = provable(ctx, s.Sessions, req.Session, req.All); err != nil {
 			return err
 		}
 	}
@@ -104,7 +105,7 @@ func Rebuild(ctx context.Context, s *checkpoint.Service, req RebuildRequest, eac
 			return err
 		}
 		r := &rebuilding{
-			s: s, req: req, session: session, only: only, known: inspect.ReadBroken(s, session), lines: map[name.ID]*Rebuilt{},
+			s: s, req: req, session: session, only: only, known: inspect.ReadBroken(s.Repo, session), lines: map[name.ID]*Rebuilt{},
 			mapped: mapped, rewritten: map[name.ID]name.OID{},
 		}
 		err := r.run(ctx)
@@ -126,8 +127,8 @@ func Rebuild(ctx context.Context, s *checkpoint.Service, req RebuildRequest, eac
 
 // removeBrokenRefs removes ref files without an object id. Git writes no ref while it has such a
 // file, so nothing could be made again.
-func removeBrokenRefs(ctx context.Context, s *checkpoint.Service) error {
-	for _, a := range brokenRefFiles(s) {
+func removeBrokenRefs(ctx context.Context, s *store.Store) error {
+	for _, a := range brokenRefFiles(s.Repo) {
 		if a.Kind != brokenRef {
 			continue // a symbolic ref may lead somewhere
 		}
@@ -199,7 +200,7 @@ func (r *rebuilding) run(ctx context.Context) error {
 
 // open reads the session as it is now. It is called again after each change of the journal.
 func (r *rebuilding) open(ctx context.Context) (err error) {
-	r.p, err = OpenProof(ctx, r.s, r.session, nil)
+	r.p, err = OpenProof(ctx, r.s.Store, r.session, nil)
 	return err
 }
 
@@ -237,7 +238,7 @@ func (r *rebuilding) archive(ctx context.Context) error {
 			}
 		}
 	}
-	lost, err := damaged(ctx, r.s, loose)
+	lost, err := damaged(ctx, r.s.Repo, loose)
 	if err != nil || len(lost) < len(loose) {
 		return err
 	}
@@ -275,7 +276,7 @@ func (r *rebuilding) revalidate(ctx context.Context) error {
 	if r.only != "" {
 		req.Ref = string(r.session) + ":" + string(r.only)
 	}
-	return Validate(ctx, r.s, req, func(v Validated) error {
+	return Validate(ctx, r.s.Sessions, req, func(v Validated) error {
 		// No line for a checkpoint that is whole and was not touched.
 		if l := r.lines[v.Checkpoint]; v.OK && (l == nil || v.Checkpoint == "") {
 			return nil
@@ -365,7 +366,7 @@ func (r *rebuilding) regenerate(ctx context.Context, l *Rebuilt) error {
 		return nil
 	}
 	oids := gather.List(cached.Nodes(), func(n journal.Node) name.OID { return n.OID })
-	lost, err := damaged(ctx, r.s, oids)
+	lost, err := damaged(ctx, r.s.Repo, oids)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func (r *rebuilding) anew(ctx context.Context) (bool, error) {
 		}
 	}
 	if !j.mapped {
-		r.s.Warn(fmt.Sprintf("the journal of session %s was rewritten together with the history; `git checkpoint rebuild --session %s` shows what became of its checkpoints, and lets the session go on under another name", r.session, r.session))
+		r.s.Store.Warn(fmt.Sprintf("the journal of session %s was rewritten together with the history; `git checkpoint rebuild --session %s` shows what became of its checkpoints, and lets the session go on under another name", r.session, r.session))
 		return true, nil
 	}
 	return true, r.goOnAs(ctx, j)
@@ -100,7 +100,7 @@ func (r *rebuilding) follow(ctx context.Context, j *rewrittenJournal, known *jou
 		case r.mapped[commit] == to || to == commit && j.mapped:
 			j.from[e.Checkpoint] = to
 		// A tool may also have put the new ids into the journal.
-		case to == commit || r.s.RewrittenTo(ctx, r.session, was) == to:
+		case to == commit || checkpoint.RewrittenTo(ctx, r.s.Repo, r.session, was) == to:
 			d := r.differs(ctx, &proof.Verdict{Subject: proof.Subject{ID: e.Checkpoint, Entry: was}, Label: e.Label}, to)
 			if to == commit && len(d.Differs) == 0 {
 				j.from[e.Checkpoint] = to

@@ -82,7 +82,7 @@ func (w *repairs) restoreRecord(ctx context.Context, v proof.Verdict, l *Rebuilt
 		return false, nil
 	}
 	if b.draft.Tree != "" { // an imported one may have no files
-		if err := checkpoint.VerifyObjects(ctx, w.s, b.draft.Tree); err != nil {
+		if err := checkpoint.VerifyObjects(ctx, w.s.Repo, b.draft.Tree); err != nil {
 			l.Missing = append(l.Missing, "files: "+err.Error())
 			return false, ctx.Err()
 		}
@@ -240,7 +240,7 @@ func (b *beside) present(ctx context.Context) error {
 			all = append(all, c.Entry.OID)
 		}
 	}
-	bad, err := damaged(ctx, b.s, gather.Those(all, func(oid name.OID) bool { return oid != "" }))
+	bad, err := damaged(ctx, b.s.Repo, gather.Those(all, func(oid name.OID) bool { return oid != "" }))
 	if err != nil {
 		return err
 	}
@@ -310,7 +310,7 @@ func (b *beside) make(ctx context.Context) error {
 		record.RebuiltMissing.Set(&r.Extra, b.line.Missing)
 	}
 	var err error
-	if r.ID, err = b.s.FreeID(b.p.State, r.Step, r.CreatedAt); err != nil {
+	if r.ID, err = checkpoint.FreeID(b.s.Store, b.p.State, r.Step, r.CreatedAt); err != nil {
 		return err
 	}
 	b.draft.Author, b.draft.Committer = b.s.Repo.Commits.Identity(r.CreatedAt)
@@ -318,7 +318,7 @@ func (b *beside) make(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("rebuild %s: %w", b.broken.ID, err)
 	}
-	e, err := b.s.NewEvent(journal.KindRebuild, b.session)
+	e, err := checkpoint.NewEvent(b.s.Store, journal.KindRebuild, b.session)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func (w *repairs) rescue(ctx context.Context, v proof.Verdict) error {
 		}
 	}
 	oids := slices.Sorted(maps.Keys(lost))
-	bad, err := damaged(ctx, w.s, oids)
+	bad, err := damaged(ctx, w.s.Repo, oids)
 	if err != nil || len(bad) == 0 {
 		return err
 	}
@@ -40,7 +40,7 @@ func (w *repairs) rescue(ctx context.Context, v proof.Verdict) error {
 	if err != nil {
 		return err
 	}
-	still, err := damaged(ctx, w.s, oids)
+	still, err := damaged(ctx, w.s.Repo, oids)
 	for _, oid := range oids {
 		if bad[oid] && !still[oid] {
 			w.line(v.ID, v.Label).mended(lost[oid], "the content was taken from %s", cmp.Or(from[oid], "the worktree"))

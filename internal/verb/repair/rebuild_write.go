@@ -36,10 +36,10 @@ type repairs struct {
 }
 
 // damaged returns which objects are missing or garbled. It reads them in batches.
-func damaged(ctx context.Context, s *checkpoint.Service, oids []name.OID) (map[name.OID]bool, error) {
+func damaged(ctx context.Context, repo *git.Repo, oids []name.OID) (map[name.OID]bool, error) {
 	bad := map[name.OID]bool{}
 	for some := range slices.Chunk(oids, 1024) {
-		err := s.Repo.Objects.Batch().Prove(ctx, name.All[string](some), 0, func(i int, _ git.Object, err error) error {
+		err := repo.Objects.Batch().Prove(ctx, name.All[string](some), 0, func(i int, _ git.Object, err error) error {
 			if err != nil {
 				bad[some[i]] = true
 			}
@@ -117,7 +117,7 @@ func (w *repairs) report() error {
 	if more := len(told) - most; more > 0 {
 		told = append(told[:most], fmt.Sprintf("of %d more", more))
 	}
-	e, err := w.s.NewEvent(journal.KindRebuild, w.session)
+	e, err := checkpoint.NewEvent(w.s.Store, journal.KindRebuild, w.session)
 	e.Checkpoint, e.Label, e.Reason = cmp.Or(about.Checkpoint, last.Checkpoint), cmp.Or(about.Label, last.Label), strings.Join(told, "; ")
 	w.about = []journal.Event{e}
 	return err
@@ -148,7 +148,7 @@ func (w *repairs) mend(ctx context.Context, v proof.Verdict, l *Rebuilt) {
 		case proof.TagMoved:
 			w.retag = true
 			done := "put back"
-			if w.s.Store.Tagless || isPrivate(ctx, w.s, v.Entry.Event().Commit) {
+			if w.s.Store.Tagless || isPrivate(ctx, w.s.Store, v.Entry.Event().Commit) {
 				done = "deleted"
 			}
 			l.mended(f, "%s was %s", strings.TrimPrefix(f.Object, "refs/tags/"), done)
@@ -173,11 +173,11 @@ func (w *repairs) mend(ctx context.Context, v proof.Verdict, l *Rebuilt) {
 }
 
 // isPrivate reports whether a checkpoint must have no tag.
-func isPrivate(ctx context.Context, s *checkpoint.Service, commit name.OID) bool {
-	if s.Store.Private == nil {
+func isPrivate(ctx context.Context, s *store.Store, commit name.OID) bool {
+	if s.Private == nil {
 		return false
 	}
-	why, err := s.Store.Private(ctx, commit)
+	why, err := s.Private(ctx, commit)
 	return why != "" || err != nil
 }
 
@@ -238,7 +238,7 @@ func (w *repairs) write(ctx context.Context) error {
 			w.line("", "").mended(f, "what cannot be read of the notes was left out; checkpoints have their notes again")
 		}
 	}
-	res, err := w.s.Transact(ctx, w.session, w.build)
+	res, err := checkpoint.Transact(ctx, w.s.Store, w.session, w.build)
 	for _, t := range res.Tags {
 		if e := missing[t.Ref]; e != nil {
 			f := checkpoint.Finding{Kind: "tag_missing", Object: string(t.Ref)}
@@ -293,7 +293,7 @@ func (w *repairs) build(_ context.Context, v store.View) (store.Change, error) {
 	}
 	// Without a journal the session starts again, with what the oldest record says about it.
 	if v.State == nil {
-		start, err := w.s.NewEvent(journal.KindStart, w.session)
+		start, err := checkpoint.NewEvent(w.s.Store, journal.KindStart, w.session)
 		if err != nil {
 			return change, err
 		}
@@ -307,7 +307,7 @@ func (w *repairs) build(_ context.Context, v store.View) (store.Change, error) {
 		if v.State != nil && (v.State.Entry(a.ID) != nil || v.State.Dead(a.ID)) {
 			continue // another writer has adopted or pruned it in the meantime
 		}
-		e, err := w.s.NewEvent(journal.KindAdopt, w.session)
+		e, err := checkpoint.NewEvent(w.s.Store, journal.KindAdopt, w.session)
 		if err != nil {
 			return change, err
 		}

@@ -63,7 +63,7 @@ type Signature struct {
 
 // validation is one run of Validate.
 type validation struct {
-	s    *checkpoint.Service
+	s    *checkpoint.Sessions
 	req  ValidateRequest
 	deep *proof.Deep // nil unless the request is Deep
 	each func(Validated) error
@@ -72,7 +72,7 @@ type validation struct {
 // Validate checks checkpoints and calls each with every line as soon as it is known. It changes
 // nothing except this worktree's list of broken checkpoints, which `list` shows, and the notes that a plain
 // fetch left out. It returns an error only if it cannot go on; damage is reported in lines.
-func Validate(ctx context.Context, s *checkpoint.Service, req ValidateRequest, each func(Validated) error) error {
+func Validate(ctx context.Context, s *checkpoint.Sessions, req ValidateRequest, each func(Validated) error) error {
 	v := &validation{s: s, req: req, each: each}
 	if s.Repo.Commits.IsShallow() {
 		v.each = func(line Validated) error { return each(line.shallow()) }
@@ -114,7 +114,7 @@ func (line Validated) shallow() Validated {
 // provable returns the sessions to check: the requested one, or with all every session, including
 // those whose journal is gone but that this worktree remembers. The view covers all of them; it is
 // nil for one session.
-func provable(ctx context.Context, s *checkpoint.Service, wanted string, all bool) ([]name.Session, *proof.View, error) {
+func provable(ctx context.Context, s *checkpoint.Sessions, wanted string, all bool) ([]name.Session, *proof.View, error) {
 	// Sessions that this worktree has seen, with or without refs now.
 	gone, err := s.Store.Remembered()
 	if err != nil {
@@ -144,13 +144,13 @@ func provable(ctx context.Context, s *checkpoint.Service, wanted string, all boo
 
 // session checks all checkpoints of one session.
 func (v *validation) session(ctx context.Context, session name.Session, view *proof.View) error {
-	p, err := openCompleted(ctx, v.s, session, view)
+	p, err := openCompleted(ctx, v.s.Store, session, view)
 	if err != nil {
 		return err
 	}
 	findings := append(slices.Clone(p.Notes.Findings), p.Findings...)
 	if v.req.RequireSigned {
-		more, err := unsignedEvents(ctx, v.s, p)
+		more, err := unsignedEvents(ctx, v.s.Repo, p)
 		if err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func (v *validation) session(ctx context.Context, session name.Session, view *pr
 			return err
 		}
 	}
-	known := inspect.ReadBroken(v.s, session)
+	known := inspect.ReadBroken(v.s.Repo, session)
 	now := inspect.Broken{}
 	l := newLine(v, p, known)
 	// In batches, so that signatures are checked by one process and memory stays small.
@@ -194,22 +194,22 @@ func (v *validation) session(ctx context.Context, session name.Session, view *pr
 // remember stores what was found, for `list`. Where that is impossible, as in a repository that can
 // only be read, the answer is still valid.
 func (v *validation) remember(session name.Session, b inspect.Broken) {
-	if err := inspect.WriteBroken(v.s, session, b); err != nil {
-		v.s.Warn(fmt.Sprintf("remember what was found in session %s: %v", session, err))
+	if err := inspect.WriteBroken(v.s.Store, session, b); err != nil {
+		v.s.Store.Warn(fmt.Sprintf("remember what was found in session %s: %v", session, err))
 	}
 }
 
 // OpenProof reads a session so that its checkpoints can be judged. Without a view it reads the refs
 // itself.
-func OpenProof(ctx context.Context, s *checkpoint.Service, session name.Session, view *proof.View) (p *proof.Session, err error) {
+func OpenProof(ctx context.Context, s *store.Store, session name.Session, view *proof.View) (p *proof.Session, err error) {
 	if view == nil {
-		view, err = proof.ReadView(ctx, s.Store, session)
+		view, err = proof.ReadView(ctx, s, session)
 	}
 	if err == nil {
 		p, err = view.Open(ctx, session)
 	}
 	if errors.Is(err, store.ErrNoSession) {
-		return nil, s.UnknownSessionError(ctx, session)
+		return nil, checkpoint.UnknownSessionError(ctx, s, session)
 	}
 	if err == nil {
 		err = p.JudgeLost(ctx)
@@ -224,7 +224,7 @@ func (v *validation) one(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := openCompleted(ctx, v.s, session, nil)
+	p, err := openCompleted(ctx, v.s.Store, session, nil)
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (v *validation) one(ctx context.Context) error {
 	if !there {
 		return checkpoint.Failure(checkpoint.KindNotFound, "", "no such checkpoint in session %q: %q", session, id)
 	}
-	known := inspect.ReadBroken(v.s, session)
+	known := inspect.ReadBroken(v.s.Repo, session)
 	l := newLine(v, p, known)
 	var line Validated
 	err = p.Judge(ctx, proof.Given(subject), v.deep, func(got proof.Verdict) (err error) {
@@ -254,7 +254,7 @@ func (v *validation) one(ctx context.Context) error {
 
 // provableRef finds a checkpoint by what the user typed. If the journal is too damaged for that, it
 // accepts an id, a ref or a commit id that a ref has.
-func provableRef(ctx context.Context, s *checkpoint.Service, session, ref string) (name.Session, name.ID, error) {
+func provableRef(ctx context.Context, s *checkpoint.Sessions, session, ref string) (name.Session, name.ID, error) {
 	found, err := s.Resolve(ctx, session, ref)
 	if err == nil {
 		return found.Session, found.Entry.Checkpoint, nil

@@ -180,7 +180,7 @@ func (l *lineage) stillDamaged(ctx context.Context, got proof.Verdict) ([]checkp
 			out, oids = append(out, f), append(oids, oid)
 		}
 	}
-	bad, err := damaged(ctx, l.v.s, oids)
+	bad, err := damaged(ctx, l.v.s.Repo, oids)
 	return slices.DeleteFunc(out, func(f checkpoint.Finding) bool { return !bad[name.OID(f.Object)] }), err
 }
 
@@ -280,8 +280,8 @@ func (l *lineage) definition(wanted string) *workflow.Definition {
 	def, known := l.defs[wanted]
 	if !known {
 		var err error
-		if def, err = l.v.s.Definition(wanted); err != nil {
-			l.v.s.Warn(fmt.Sprintf("session %q: workflow %q cannot be asked: %v", l.p.Name, wanted, err))
+		if def, err = l.v.s.Rules.Definition(wanted); err != nil {
+			l.v.s.Store.Warn(fmt.Sprintf("session %q: workflow %q cannot be asked: %v", l.p.Name, wanted, err))
 			def = nil
 		}
 		l.defs[wanted] = def

@@ -75,14 +75,14 @@ func badSignature(state git.SignatureState, commit name.OID, what string, requir
 // unsignedEvents returns a finding for the first event of a session without a good signature, and
 // counts the others. Merge commits of the journal are never signed: two clones must create
 // identical ones, and they carry no data.
-func unsignedEvents(ctx context.Context, s *checkpoint.Service, p *proof.Session) ([]checkpoint.Finding, error) {
+func unsignedEvents(ctx context.Context, repo *git.Repo, p *proof.Session) ([]checkpoint.Finding, error) {
 	if p.State == nil {
 		return nil, nil
 	}
 	var found []checkpoint.Finding
 	failed := 0
 	oids := gather.List(p.State.Events(), func(e *journal.Event) name.OID { return e.OID })
-	states, err := s.Repo.Commits.Signatures(ctx, oids)
+	states, err := repo.Commits.Signatures(ctx, oids)
 	if err != nil {
 		return nil, err
 	}

@@ -18,11 +18,11 @@ import (
 func (w *world) run(req repair.ValidateRequest) (lines, marked []string) {
 	w.Helper()
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-		err := repair.Validate(ctx, s, req, func(v repair.Validated) error {
+		err := repair.Validate(ctx, s.Sessions, req, func(v repair.Validated) error {
 			lines = append(lines, string(v.Session)+"/"+w.say(v))
 			return nil
 		})
-		for id := range inspect.ReadBroken(s, demo) {
+		for id := range inspect.ReadBroken(s.Repo, demo) {
 			marked = append(marked, w.called(id))
 		}
 		slices.Sort(marked)
@@ -83,7 +83,7 @@ func TestValidateOne(t *testing.T) {
 	}
 	for _, ref := range []string{"3", "no-such"} {
 		err := w.Do(func(ctx context.Context, s *checkpoint.Service) error {
-			return repair.Validate(ctx, s, repair.ValidateRequest{Session: string(demo), Ref: ref}, func(repair.Validated) error { return nil })
+			return repair.Validate(ctx, s.Sessions, repair.ValidateRequest{Session: string(demo), Ref: ref}, func(repair.Validated) error { return nil })
 		})
 		if err == nil {
 			t.Errorf("%s without a journal is found", ref)
@@ -144,7 +144,7 @@ func TestVerifyHistory(t *testing.T) {
 	w := newWorld(t)
 	verify := func(since name.OID) (v *repair.Verified, err error) {
 		err = w.Do(func(ctx context.Context, s *checkpoint.Service) (err error) {
-			v, err = repair.VerifyHistory(ctx, s, string(demo), string(since))
+			v, err = repair.VerifyHistory(ctx, s.Sessions, string(demo), string(since))
 			return err
 		})
 		return v, err

@@ -27,13 +27,13 @@ type Verified struct {
 // each is an event that fits those before it, and the commit since, if given, is part of the chain.
 // In this way somebody who keeps the tip elsewhere can prove that nobody rewrote the history. since
 // is a whole id or at least seven digits.
-func VerifyHistory(ctx context.Context, s *checkpoint.Service, request, since string) (*Verified, error) {
+func VerifyHistory(ctx context.Context, s *checkpoint.Sessions, request, since string) (*Verified, error) {
 	session, err := s.ChooseSession(ctx, request)
 	if err != nil {
 		return nil, err
 	}
 	// Opening the proof reads and hashes every commit of the journal.
-	p, err := OpenProof(ctx, s, session, nil)
+	p, err := OpenProof(ctx, s.Store, session, nil)
 	if err != nil {
 		return nil, err
 	}

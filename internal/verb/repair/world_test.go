@@ -90,7 +90,7 @@ func (w *world) refs() string {
 func (w *world) validate(deep bool) (lines []string) {
 	w.Helper()
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-		return repair.Validate(ctx, s, repair.ValidateRequest{Session: string(demo), Deep: deep}, func(v repair.Validated) error {
+		return repair.Validate(ctx, s.Sessions, repair.ValidateRequest{Session: string(demo), Deep: deep}, func(v repair.Validated) error {
 			if v.OK != (len(v.Findings) == 0) {
 				w.Errorf("OK is %v with %+v", v.OK, v.Findings)
 			}

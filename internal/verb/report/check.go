@@ -66,16 +66,16 @@ func Judge(ctx context.Context, s *checkpoint.Service, gate Gate) (*Verdict, err
 		conditions = append(conditions, c)
 	}
 	req := Request{Range: gate.Range}
-	commits, err := commitsOf(ctx, s, &req)
+	commits, err := commitsOf(ctx, s.Store, &req)
 	if err != nil {
 		return nil, err
 	}
 	gate.Range = req.Range
-	wanted, err := pathsIn(ctx, s, gate)
+	wanted, err := pathsIn(ctx, s.Repo, gate)
 	if err != nil {
 		return nil, err
 	}
-	behind, err := why.Commits(ctx, s, commits, gate.Progress)
+	behind, err := why.Commits(ctx, s.Rules, commits, gate.Progress)
 	if err != nil {
 		return nil, err
 	}
@@ -138,11 +138,11 @@ func (v *Verdict) judge(texts []string, conditions []*workflow.Numbers, lines []
 
 // pathsIn returns the paths that the commits of a range change and that are meant; nil: all. A path that is nowhere is
 // refused: a gate that looks at nothing always holds.
-func pathsIn(ctx context.Context, s *checkpoint.Service, gate Gate) (map[string]bool, error) {
+func pathsIn(ctx context.Context, repo *git.Repo, gate Gate) (map[string]bool, error) {
 	if len(gate.Paths) == 0 {
 		return nil, nil
 	}
-	dir := filepath.Join(s.Repo.WorkTree, filepath.FromSlash(s.Repo.Prefix))
+	dir := filepath.Join(repo.WorkTree, filepath.FromSlash(repo.Prefix))
 	found := map[string]bool{}
 	for _, path := range gate.Paths {
 		some := false
@@ -150,7 +150,7 @@ func pathsIn(ctx context.Context, s *checkpoint.Service, gate Gate) (map[string]
 			{"log", "-m", "--format=", "--name-only", "--no-renames", "--no-relative", "--no-ext-diff", "-z", "--end-of-options", gate.Range, "--", path},
 			{"ls-files", "-z", "--full-name", "--", path},
 		} {
-			out, err := s.Repo.Run(ctx, git.Cmd{Args: args, Dir: dir})
+			out, err := repo.Run(ctx, git.Cmd{Args: args, Dir: dir})
 			if err != nil {
 				return nil, checkpoint.Usage("", "%q is no path for git", name.Clip(path, name.Said))
 			}

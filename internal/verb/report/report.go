@@ -19,6 +19,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/provenance"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/sys/lazy"
 	"git-checkpoint/internal/verb/create"
@@ -87,11 +88,11 @@ type Answer struct {
 
 // Make makes the report.
 func Make(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error) {
-	commits, err := commitsOf(ctx, s, &req)
+	commits, err := commitsOf(ctx, s.Store, &req)
 	if err != nil {
 		return nil, err
 	}
-	behind, err := why.Commits(ctx, s, commits, req.Progress)
+	behind, err := why.Commits(ctx, s.Rules, commits, req.Progress)
 	if err != nil {
 		return nil, err
 	}
@@ -103,8 +104,8 @@ func Make(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, err
 	if err != nil {
 		return nil, err
 	}
-	m := &making{s: s, gate: gate, prompts: prompts, out: &Answer{Range: req.Range, Commits: []Commit{}, Steps: []Step{}, Agents: []Worker{}}, at: map[name.ID]int{}, counted: map[name.ID]bool{}}
-	others := witness.Open(s)
+	m := &making{s: s.Rules, gate: gate, prompts: prompts, out: &Answer{Range: req.Range, Commits: []Commit{}, Steps: []Step{}, Agents: []Worker{}}, at: map[name.ID]int{}, counted: map[name.ID]bool{}}
+	others := witness.Open(s.Repo)
 	for _, c := range behind {
 		others.Commit(ctx, &c)
 		m.out.says(c)
@@ -121,7 +122,7 @@ func Make(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, err
 		m.out.Outside = append(m.out.Outside, name.All[string](c.Outside)...)
 		m.out.Unknown = append(m.out.Unknown, name.All[string](c.Unknown)...)
 	}
-	m.out.Usage = s.Priced(&m.sum)
+	m.out.Usage = s.Settings.Priced(&m.sum)
 	if err := m.out.clean(ctx, gate); err != nil {
 		return nil, err
 	}
@@ -167,7 +168,7 @@ func (a *Answer) finish() {
 }
 
 // commitsOf returns the commits of the range, oldest first.
-func commitsOf(ctx context.Context, s *checkpoint.Service, req *Request) ([]name.OID, error) {
+func commitsOf(ctx context.Context, s *store.Store, req *Request) ([]name.OID, error) {
 	if req.Range == "" {
 		up, err := s.Repo.Output(ctx, "rev-parse", "--abbrev-ref", "--verify", "--quiet", "@{upstream}")
 		if err != nil {
@@ -176,16 +177,16 @@ func commitsOf(ctx context.Context, s *checkpoint.Service, req *Request) ([]name
 		req.Range = up + ".."
 	}
 	if req.Session != "" {
-		if _, err := s.State(ctx, name.Session(req.Session)); err != nil {
+		if _, err := checkpoint.State(ctx, s, name.Session(req.Session)); err != nil {
 			return nil, err
 		}
 	}
-	return witness.Commits(ctx, s, req.Range)
+	return witness.Commits(ctx, s.Repo, req.Range)
 }
 
 // making is a report that is being made.
 type making struct {
-	s       *checkpoint.Service
+	s       *checkpoint.Rules
 	gate    *clearance.Texts
 	prompts bool
 	out     *Answer
@@ -220,7 +221,7 @@ func (m *making) add(ctx context.Context, commit name.OID, step why.Step) {
 // checks adds the metrics of a step. It leaves out everything that
 // anybody wrote in a checkpoint that was expunged.
 func (m *making) checks(ctx context.Context, step *Step) {
-	st, err := m.s.State(ctx, step.Session)
+	st, err := checkpoint.State(ctx, m.s.Store, step.Session)
 	if err != nil {
 		return
 	}
@@ -228,7 +229,7 @@ func (m *making) checks(ctx context.Context, step *Step) {
 	if e == nil {
 		return
 	}
-	rec, err := m.s.ReadRecord(ctx, e)
+	rec, err := checkpoint.ReadRecord(ctx, m.s.Store, e)
 	if err != nil {
 		return
 	}
@@ -257,7 +258,7 @@ func (m *making) checks(ctx context.Context, step *Step) {
 // several ends, of the same step.
 func (m *making) usage(ctx context.Context, st *journal.State, e *journal.Entry, step *Step) {
 	read := func(e *journal.Entry) *record.Record {
-		rec, _ := m.s.ReadRecord(ctx, e) //nolint:errcheck // nothing is known of it
+		rec, _ := checkpoint.ReadRecord(ctx, m.s.Store, e) //nolint:errcheck // nothing is known of it
 		return rec
 	}
 	turn, rec := author.TurnOf(st, e, read)
@@ -280,7 +281,7 @@ func (m *making) usage(ctx context.Context, st *journal.State, e *journal.Entry,
 		}
 	}
 	m.sum.Join(sum)
-	step.Usage = m.s.Priced(&sum)
+	step.Usage = m.s.Settings.Priced(&sum)
 }
 
 // unreportedUsage returns what the end of a turn used, unless a step has it already.

@@ -21,7 +21,7 @@ func (r *resumption) askElsewhere(ctx context.Context, req Request, moves bool) 
 		return req.Ask(ctx, r.answer.Mention.String()+" was "+where+". Put its files onto "+here+"?")
 	}
 	e := checkpoint.Failure(checkpoint.KindRefused, "", "%s was %s; nothing was changed", r.answer.Mention, where)
-	if command := s.SwitchTo(ctx, made); command != "" {
+	if command := checkpoint.SwitchTo(ctx, s.Repo, made); command != "" {
 		e.Hints = append(e.Hints, "`"+command+"` first, then resume brings the files onto the branch that they belong to")
 	}
 	e.Hints = append(e.Hints, "-y brings them onto "+here+"; undo takes that back")

@@ -18,6 +18,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/remote"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/retain"
 	"git-checkpoint/internal/verb/travel"
@@ -25,12 +26,12 @@ import (
 
 // resumeTarget finds the checkpoint to resume: the requested one, or that of the newest unfinished
 // session that fits. A session's name comes before a checkpoint's, and means its current checkpoint.
-func resumeTarget(ctx context.Context, s *checkpoint.Service, req Request) (*checkpoint.Found, error) {
+func resumeTarget(ctx context.Context, s *checkpoint.Sessions, req Request) (*checkpoint.Found, error) {
 	if req.Target != "" {
 		if req.Type != "" || req.Match != "" {
 			return nil, checkpoint.Usage("", "a name and --type or --match cannot be used together")
 		}
-		if session, err := s.SessionCalled(ctx, req.Target); err != nil {
+		if session, err := checkpoint.SessionCalled(ctx, s.Store, req.Target); err != nil {
 			return nil, err
 		} else if session != "" {
 			if st, err := s.Store.State(ctx, session); err == nil {
@@ -38,7 +39,7 @@ func resumeTarget(ctx context.Context, s *checkpoint.Service, req Request) (*che
 			}
 		}
 		f, err := s.Resolve(ctx, "", req.Target)
-		return f, unknownTarget(ctx, s, req.Target, err)
+		return f, unknownTarget(ctx, s.Store, req.Target, err)
 	}
 	if req.Type == "" && req.Match == "" {
 		// If the request names nothing, the active session is resumed.
@@ -47,22 +48,22 @@ func resumeTarget(ctx context.Context, s *checkpoint.Service, req Request) (*che
 			return nil, err
 		}
 		if session != "" {
-			st, err := s.State(ctx, session)
+			st, err := checkpoint.State(ctx, s.Store, session)
 			if err != nil {
 				return nil, err
 			}
 			return currentOf(st)
 		}
 	}
-	return newestUnfinished(ctx, s, req)
+	return newestUnfinished(ctx, s.Rules, req)
 }
 
 // unknownTarget adds similar session names to the error for an unknown name. They come first,
 // because users usually resume sessions.
-func unknownTarget(ctx context.Context, s *checkpoint.Service, target string, err error) error {
+func unknownTarget(ctx context.Context, s *store.Store, target string, err error) error {
 	var found, session *checkpoint.Error
 	wanted, invalid := name.ParseSession(target)
-	if invalid != nil || !errors.As(err, &found) || found.Kind != checkpoint.KindNotFound || !errors.As(s.UnknownSessionError(ctx, wanted), &session) || len(session.Hints) < 2 {
+	if invalid != nil || !errors.As(err, &found) || found.Kind != checkpoint.KindNotFound || !errors.As(checkpoint.UnknownSessionError(ctx, s, wanted), &session) || len(session.Hints) < 2 {
 		return err
 	}
 	return &checkpoint.Error{Kind: checkpoint.KindNotFound, Message: fmt.Sprintf("no such session or checkpoint: %q", target), Hints: append(session.Hints[:1:1], found.Hints...)}
@@ -71,8 +72,8 @@ func unknownTarget(ctx context.Context, s *checkpoint.Service, target string, er
 // newestUnfinished returns, of the sessions of a type or description, the unfinished one whose documents say that it was
 // changed last. Of all of them it returns the only unfinished one of the branch, else of the repository: several are an error
 // that names them. If all that fit are finished, it returns the newest of these: the workflow then says why work cannot go on.
-func newestUnfinished(ctx context.Context, s *checkpoint.Service, req Request) (*checkpoint.Found, error) {
-	all, err := s.States(ctx, "session %q: %v")
+func newestUnfinished(ctx context.Context, s *checkpoint.Rules, req Request) (*checkpoint.Found, error) {
+	all, err := checkpoint.States(ctx, s.Store, "session %q: %v")
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +96,7 @@ func newestUnfinished(ctx context.Context, s *checkpoint.Service, req Request) (
 		}
 		if !c.over {
 			open = append(open, st)
-			if s.IsOfBranch(ctx, st) {
+			if checkpoint.IsOfBranch(ctx, s.Store, st) {
 				ofBranch = append(ofBranch, st)
 			}
 		}
@@ -108,20 +109,20 @@ func newestUnfinished(ctx context.Context, s *checkpoint.Service, req Request) (
 	case req.Type+req.Match == "" && len(ofBranch) == 1:
 		return currentOf(ofBranch[0])
 	case req.Type+req.Match == "" && len(open) > 1:
-		return nil, several(ctx, s, open)
+		return nil, several(ctx, s.Store, open)
 	default:
 		return currentOf(best.State)
 	}
-	return nil, checkpoint.Failure(checkpoint.KindNotFound, nothingHint(ctx, s), "nothing to resume")
+	return nil, checkpoint.Failure(checkpoint.KindNotFound, nothingHint(ctx, s.Repo), "nothing to resume")
 }
 
 // several is the error for sessions of which one has to be named, the newest first.
-func several(ctx context.Context, s *checkpoint.Service, open []*journal.State) error {
+func several(ctx context.Context, s *store.Store, open []*journal.State) error {
 	const most = 5
 	slices.SortStableFunc(open, func(a, b *journal.State) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
 	e := checkpoint.Failure(checkpoint.KindUsage, "", "%d sessions are open, and none was used here; name one", len(open))
 	for _, st := range open[:min(len(open), most)] {
-		e.Hints = append(e.Hints, fmt.Sprintf("`git checkpoint resume %s`: %s", st.Session, s.Steps(ctx, st.Session)))
+		e.Hints = append(e.Hints, fmt.Sprintf("`git checkpoint resume %s`: %s", st.Session, checkpoint.Steps(ctx, s, st.Session)))
 	}
 	return e
 }
@@ -163,7 +164,7 @@ func currentOf(st *journal.State) (*checkpoint.Found, error) {
 
 // describes reports whether the session's name, topic, or the description in its state contains
 // text, ignoring case.
-func describes(ctx context.Context, s *checkpoint.Service, st *journal.State, text string) bool {
+func describes(ctx context.Context, s *checkpoint.Rules, st *journal.State, text string) bool {
 	has := func(in string) bool { return strings.Contains(strings.ToLower(in), strings.ToLower(text)) }
 	return has(string(st.Session)) || has(st.Topic) || has(checkpoint.FactsOf(ctx, s, st).Topic)
 }
@@ -172,23 +173,23 @@ func describes(ctx context.Context, s *checkpoint.Service, st *journal.State, te
 // have, because work must not go on from a damaged checkpoint.
 func (r *resumption) read(ctx context.Context) error {
 	e := r.found.Entry
-	rec, err := r.s.ReadRecord(ctx, e)
+	rec, err := checkpoint.ReadRecord(ctx, r.s.Store, e)
 	if err == nil {
-		err = checkpoint.VerifyObjects(ctx, r.s, e.Event().Commit)
+		err = checkpoint.VerifyObjects(ctx, r.s.Repo, e.Event().Commit)
 	}
 	if err != nil {
-		return r.s.CorruptError(ctx, r.found.State, e, err)
+		return r.s.Rules.CorruptError(ctx, r.found.State, e, err)
 	}
 	r.record = rec
-	r.def, err = r.s.ReadableDefinition(ctx, r.found.State)
+	r.def, err = r.s.Rules.ReadableDefinition(ctx, r.found.State)
 	return err
 }
 
 // nothingHint says where to look if there is no session: below the prefix where a clone has put
 // checkpoints that it took for branches of the remote, or in the list of sessions.
-func nothingHint(ctx context.Context, s *checkpoint.Service) string {
+func nothingHint(ctx context.Context, repo *git.Repo) string {
 	const tracked = "refs/remotes/"
-	refs, err := s.Repo.Refs.List(ctx, tracked)
+	refs, err := repo.Refs.List(ctx, tracked)
 	if err == nil {
 		names := gather.List(refs, func(r git.RefValue) name.Ref { return r.Ref })
 		if _, below, ok := strings.Cut(strings.TrimPrefix(remote.Prefix(names), tracked), "/"); ok && below != "" {

@@ -19,6 +19,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/verb/inspect"
 	"git-checkpoint/internal/verb/retain"
@@ -107,19 +108,19 @@ type resumption struct {
 // Do reports where work stopped, and does what was chosen. It may return an answer and an error:
 // then work cannot go on, but the answer still describes the situation.
 func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error) {
-	f, err := resumeTarget(ctx, s, req)
+	f, err := resumeTarget(ctx, s.Sessions, req)
 	if err != nil {
 		return nil, err
 	}
 	if req.Choice == Delete { // damaged or not
 		a := bare(f)
-		if a.Removed, err = retain.WholeSession(ctx, s, string(f.Session)); err == nil {
+		if a.Removed, err = retain.WholeSession(ctx, s.Sessions, string(f.Session)); err == nil {
 			a.Removed, err = a.Removed.Apply(ctx, s)
 		}
 		return a, err
 	}
 	if req.Choice == Accept && f.Entry.Checkpoint == f.State.Newest && !strings.Contains(req.Target, ":") && !f.State.Has(name.ID(req.Target)) {
-		if err := s.RefuseLines(ctx, f.State, "resume "+string(f.Session)+":%s --accept"); err != nil {
+		if err := checkpoint.RefuseLines(ctx, s.Store, f.State, "resume "+string(f.Session)+":%s --accept"); err != nil {
 			return nil, err
 		}
 	}
@@ -136,7 +137,7 @@ func Do(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error
 	}
 	r.answer.Choice = req.Choice
 	if req.Choice == Report || req.Choice == View {
-		retain.Use(ctx, s, f.State)
+		retain.Use(ctx, s.Rules, f.State)
 	}
 	switch a := r.answer; req.Choice {
 	case View:
@@ -244,11 +245,11 @@ func (r *resumption) freeName(ctx context.Context) name.Session {
 // session.
 func (r *resumption) freshWithout(ctx context.Context, damage error) (*Answer, error) {
 	var err error
-	if r.def, err = r.s.ReadableDefinition(ctx, r.found.State); err != nil {
+	if r.def, err = r.s.Rules.ReadableDefinition(ctx, r.found.State); err != nil {
 		return nil, err
 	}
 	// The damage is no reason to keep the session open, but the user should know.
-	r.s.Warn(damage.Error())
+	r.s.Store.Warn(damage.Error())
 	r.answer = bare(r.found)
 	r.answer.Choice, r.answer.Workflow = Fresh, r.found.State.Workflow
 	return r.answer, r.closeOld(ctx, r.answer.Status)
@@ -284,9 +285,9 @@ func (r *resumption) accept(ctx context.Context, req Request) error {
 		}
 		a.Changed = nil
 	} else if tree, err := inspect.TreeNow(ctx, s, r.record); err == nil && tree != r.record.Snapshot.Tree && r.record.Snapshot.Tree != "" {
-		a.Warnings = append(a.Warnings, "the files were not changed; `git checkpoint rollback "+typedIn(s, f)+"` restores those of the checkpoint")
+		a.Warnings = append(a.Warnings, "the files were not changed; `git checkpoint rollback "+typedIn(s.Store, f)+"` restores those of the checkpoint")
 	}
-	err = s.Append(ctx, f.Session, journal.KindResume, func(e *journal.Event) {
+	err = checkpoint.Append(ctx, s.Store, f.Session, journal.KindResume, func(e *journal.Event) {
 		e.Checkpoint, e.Label = f.Entry.Checkpoint, f.Entry.Label
 		// Resuming opens a closed or paused session again.
 		if st := f.State.Status; st != "" && st != checkpoint.StatusOpen {
@@ -300,13 +301,13 @@ func (r *resumption) accept(ctx context.Context, req Request) error {
 	if err := checkpoint.ChooseResumed(s, f.Session); err != nil {
 		return err
 	}
-	return s.Follow(ctx, f.Session)
+	return checkpoint.Follow(ctx, s.Store, f.Session)
 }
 
 // typedIn returns what the user types for the checkpoint, with its session if that is not the
 // active one.
-func typedIn(s *checkpoint.Service, f *checkpoint.Found) string {
-	if active, err := s.Store.ActiveSession(); err == nil && active == f.Session {
+func typedIn(s *store.Store, f *checkpoint.Found) string {
+	if active, err := s.ActiveSession(); err == nil && active == f.Session {
 		return checkpoint.TypedName(f.State, f.Entry)
 	}
 	return string(f.Session) + ":" + checkpoint.TypedName(f.State, f.Entry)
@@ -324,7 +325,7 @@ func (r *resumption) mayBring(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	// If a session has worked here, the files are its work, even if HEAD has them all.
-	worked, err := hasWorked(ctx, r.s)
+	worked, err := hasWorked(ctx, r.s.Store)
 	if err != nil || worked {
 		return false, err
 	}
@@ -337,7 +338,7 @@ func (r *resumption) savedAt(ctx context.Context, place *journal.Entry) (bool, e
 	if r.record.Snapshot.Tree == "" || !e.Live || r.found.State.OnLine(place)[e.Place] {
 		return false, nil
 	}
-	was, err := r.s.ReadRecord(ctx, place)
+	was, err := checkpoint.ReadRecord(ctx, r.s.Store, place)
 	if err != nil {
 		return false, ctx.Err()
 	}
@@ -346,19 +347,19 @@ func (r *resumption) savedAt(ctx context.Context, place *journal.Entry) (bool, e
 }
 
 // hasWorked reports whether any session has a checkpoint that was made in this worktree.
-func hasWorked(ctx context.Context, s *checkpoint.Service) (bool, error) {
+func hasWorked(ctx context.Context, s *store.Store) (bool, error) {
 	// Events carry the id of the worktree that wrote them.
-	id, err := s.Store.WorktreeID()
+	id, err := s.WorktreeID()
 	if err != nil {
 		return false, err
 	}
-	states, err := s.States(ctx, "")
+	states, err := checkpoint.States(ctx, s, "")
 	return slices.ContainsFunc(states, func(st *journal.State) bool { return st.Worked(id, journal.KindCreate) }), err
 }
 
 // clean reports whether worktree and index are as in HEAD. Without a commit they must be empty.
 func clean(ctx context.Context, s *checkpoint.Service) (bool, error) {
-	want, err := headTree(ctx, s)
+	want, err := headTree(ctx, s.Repo)
 	if err != nil {
 		return false, err
 	}
@@ -370,10 +371,10 @@ func clean(ctx context.Context, s *checkpoint.Service) (bool, error) {
 }
 
 // headTree returns the tree of HEAD, or the empty tree before the first commit.
-func headTree(ctx context.Context, s *checkpoint.Service) (name.OID, error) {
-	if s.Repo.Head.OID == "" {
-		return s.Repo.Trees.Write(ctx, nil)
+func headTree(ctx context.Context, repo *git.Repo) (name.OID, error) {
+	if repo.Head.OID == "" {
+		return repo.Trees.Write(ctx, nil)
 	}
-	commit, err := s.Repo.Commits.Read(ctx, string(s.Repo.Head.OID))
+	commit, err := repo.Commits.Read(ctx, string(repo.Head.OID))
 	return commit.Tree, err
 }

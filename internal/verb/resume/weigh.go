@@ -20,6 +20,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/verb/inspect"
 )
 
@@ -27,8 +28,8 @@ import (
 // answer.
 func (r *resumption) weigh(ctx context.Context, req Request) error {
 	s, current := r.s, req.Current
-	in := workflow.ResumeInput{Situation: s.Situation(r.found.State, r.record), Current: current}
-	in.Status, in.Former = r.status(), s.Former(ctx, r.def, r.found.State, r.found.Entry)
+	in := workflow.ResumeInput{Situation: checkpoint.Situation(s.Store, r.found.State, r.record), Current: current}
+	in.Status, in.Former = r.status(), checkpoint.Former(ctx, s.Store, r.def, r.found.State, r.found.Entry)
 	if len(current) > 0 {
 		doc, err := record.ParseJSON(current, record.Limits{})
 		// The workflow compares members, so it needs an object.
@@ -40,7 +41,7 @@ func (r *resumption) weigh(ctx context.Context, req Request) error {
 		}
 	}
 	// In another clone a missing branch means nothing: it may not have been fetched.
-	elsewhere := elsewhereMade(s, r.found)
+	elsewhere := elsewhereMade(s.Store, r.found)
 	if b := name.Ref(r.record.Git.Branch); b != "" {
 		_, err := s.Repo.Refs.Resolve(ctx, b)
 		in.BranchGone = errors.Is(err, git.ErrMissing) && b != s.Repo.Head.Branch && !elsewhere
@@ -51,10 +52,10 @@ func (r *resumption) weigh(ctx context.Context, req Request) error {
 	}
 	var changed []checkpoint.FileChange
 	if !elsewhere && r.record.Snapshot.Tree != "" { // otherwise nobody edited files here, or the files are not known
-		if changed, err = inspect.ChangedFiles(ctx, s, r.record.Snapshot.Tree, tree, nil); err != nil {
+		if changed, err = inspect.ChangedFiles(ctx, s.Repo, r.record.Snapshot.Tree, tree, nil); err != nil {
 			return err
 		}
-		changed = dropFile(s, changed, req.From)
+		changed = dropFile(s.Repo, changed, req.From)
 	}
 	for _, c := range changed {
 		in.Changed = append(in.Changed, string(c.Path))
@@ -74,7 +75,7 @@ func (r *resumption) weigh(ctx context.Context, req Request) error {
 	if r.def.Mended(in.Situation) {
 		a.Status, a.Error = checkpoint.StatusOpen, nil
 	}
-	a.Elsewhere = checkpoint.OtherBranch(s, r.record)
+	a.Elsewhere = checkpoint.OtherBranch(s.Repo, r.record)
 	a.AgeSeconds = int64(in.Age.Seconds())
 	// A checkpoint without files has no difference: both sides are the worktree.
 	a.Difference = &inspect.Difference{FromTree: r.record.Snapshot.Tree, ToTree: tree}
@@ -85,13 +86,13 @@ func (r *resumption) weigh(ctx context.Context, req Request) error {
 }
 
 // dropFile removes the file that --current was read from: a new file that is not part of the work.
-func dropFile(s *checkpoint.Service, changed []checkpoint.FileChange, file string) []checkpoint.FileChange {
+func dropFile(repo *git.Repo, changed []checkpoint.FileChange, file string) []checkpoint.FileChange {
 	is, err := os.Stat(file)
 	if file == "" || err != nil {
 		return changed
 	}
 	return slices.DeleteFunc(changed, func(c checkpoint.FileChange) bool {
-		was, err := os.Lstat(filepath.Join(s.Repo.WorkTree, filepath.FromSlash(string(c.Path))))
+		was, err := os.Lstat(filepath.Join(repo.WorkTree, filepath.FromSlash(string(c.Path))))
 		return err == nil && c.Op == "added" && os.SameFile(is, was)
 	})
 }
@@ -162,7 +163,7 @@ func (r *resumption) nameSteps(ctx context.Context) {
 
 // elsewhereMade reports whether this worktree has written nothing to the checkpoint's session. Then
 // differences to its files are not anybody's edits.
-func elsewhereMade(s *checkpoint.Service, f *checkpoint.Found) bool {
-	id, err := s.Store.WorktreeID()
+func elsewhereMade(s *store.Store, f *checkpoint.Found) bool {
+	id, err := s.WorktreeID()
 	return err == nil && !f.State.Worked(id)
 }

@@ -42,7 +42,7 @@ func (r *Removed) Apply(ctx context.Context, s *checkpoint.Service) (*Removed, e
 	done.Removed = slices.DeleteFunc(slices.Clone(r.Removed), func(l checkpoint.Labelled) bool { return !gone[l.ID] })
 	switch {
 	case r.whole:
-		return &done, s.Deactivate(r.session)
+		return &done, checkpoint.Deactivate(s.Store, r.session)
 	case len(done.Removed) == 0:
 		named := gather.List(r.Removed, func(l checkpoint.Labelled) string { return l.Mention.Name })
 		return nil, checkpoint.Failure(checkpoint.KindNotFound, "", "%s: removed in the meantime", strings.Join(named, ", "))

@@ -88,7 +88,7 @@ func (p *PrunePlan) fit(ctx context.Context, st *journal.State, verdicts []workf
 				held = append(held, parts[i]...)
 			}
 		}
-		bytes, err := onlyHeldBy(ctx, p.s, st.Session, all, held)
+		bytes, err := onlyHeldBy(ctx, p.s.Store, st.Session, all, held)
 		failed = errors.Join(failed, err)
 		return bytes
 	}
@@ -128,7 +128,7 @@ func (p *PrunePlan) fit(ctx context.Context, st *journal.State, verdicts []workf
 // leaves out the current one, those that an undo or redo needs, and those that a rule keeps for
 // ever.
 func (p *PrunePlan) expendable(ctx context.Context, st *journal.State, verdicts []workflow.Verdict) (may []int, err error) {
-	needed, err := neededByUndo(ctx, p.s)
+	needed, err := neededByUndo(ctx, p.s.Rules)
 	if err != nil {
 		return nil, err
 	}

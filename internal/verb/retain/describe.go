@@ -19,7 +19,7 @@ type Described struct {
 
 // Describe corrects the message of a checkpoint, or with dry only says what that would be. Its record stays as it was: the
 // journal has the new message. Without a ref it is the checkpoint that is current here: KindRefused if none is.
-func Describe(ctx context.Context, s *checkpoint.Service, session, ref, message string, dry bool) (*Described, error) {
+func Describe(ctx context.Context, s *checkpoint.Sessions, session, ref, message string, dry bool) (*Described, error) {
 	const longest = 1 << 20
 	if message = strings.TrimSpace(message); message == "" || len(message) > longest {
 		return nil, checkpoint.Usage("git checkpoint "+strings.TrimSuffix("describe "+name.Quoted(ref), " ''")+" -m TEXT", "the message is empty or longer than 1 MiB")
@@ -31,12 +31,12 @@ func Describe(ctx context.Context, s *checkpoint.Service, session, ref, message 
 	if err != nil {
 		return nil, err
 	}
-	d := &Described{s.LabelledOf(ctx, f.State, f.Entry), f.Session, clearance.Redacted(s, "message", message)}
+	d := &Described{checkpoint.LabelledOf(ctx, s.Store, f.State, f.Entry), f.Session, clearance.Redacted(s.Rules, "message", message)}
 	d.Mention.Message, _, _ = strings.Cut(d.Message, "\n")
 	if dry {
 		return d, nil
 	}
-	return d, s.Append(ctx, f.Session, journal.KindStart, func(e *journal.Event) {
+	return d, checkpoint.Append(ctx, s.Store, f.Session, journal.KindStart, func(e *journal.Event) {
 		e.Extra = []journal.Trailer{{Key: journal.TrailerDescribes, Value: string(f.Entry.Checkpoint)}, {Key: journal.TrailerMessage, Value: d.Message}}
 	})
 }

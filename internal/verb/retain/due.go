@@ -19,6 +19,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/gather"
 )
 
@@ -32,13 +33,13 @@ type Due struct {
 // findDue returns the sessions that are due, and when the next one will be: now if one is, or would be if it
 // were not active or pinned. A session that is active in a worktree is not due, nor is one whose current
 // checkpoint is pinned, nor one of a workflow that does not prune by itself.
-func findDue(ctx context.Context, s *checkpoint.Service) (found []Due, next time.Time, err error) {
-	states, err := s.States(ctx, "")
+func findDue(ctx context.Context, s *checkpoint.Rules) (found []Due, next time.Time, err error) {
+	states, err := checkpoint.States(ctx, s.Store, "")
 	if err != nil {
 		return nil, next, err
 	}
-	dirs, _ := checkpoint.OwnDirs(s) //nolint:errcheck // those that were found count
-	now, active := s.Now(), gather.Set(dirs, func(dir checkpoint.OwnDir) string { return dir.Said("session") })
+	dirs, _ := checkpoint.OwnDirs(s.Repo) //nolint:errcheck // those that were found count
+	now, active := s.Store.Now(), gather.Set(dirs, func(dir checkpoint.OwnDir) string { return dir.Said("session") })
 	next = now.Add(lookAgain)
 	for _, st := range states {
 		at, age := dueAt(ctx, s, st)
@@ -57,7 +58,7 @@ func findDue(ctx context.Context, s *checkpoint.Service) (found []Due, next time
 
 // dueAt returns when a session is due and its age then; the time is zero if it is never due. What
 // cannot be read is not due.
-func dueAt(ctx context.Context, s *checkpoint.Service, st *journal.State) (at time.Time, age string) {
+func dueAt(ctx context.Context, s *checkpoint.Rules, st *journal.State) (at time.Time, age string) {
 	if st.NewestEntry() == nil {
 		return at, ""
 	}
@@ -65,7 +66,7 @@ func dueAt(ctx context.Context, s *checkpoint.Service, st *journal.State) (at ti
 	if err != nil || len(def.Retention.Sessions) == 0 {
 		return at, ""
 	}
-	if on, err := Automatic(s, def, ""); err != nil || !on {
+	if on, err := Automatic(s.Settings, def, ""); err != nil || !on {
 		return at, ""
 	}
 	at, age, err = def.SessionDue(ItemsOf(st), policyOf(s, st))
@@ -83,7 +84,7 @@ const lookAgain = 24 * time.Hour
 const dueFile = "due"
 
 // dueKey identifies the sessions and the settings that decide what is due.
-func dueKey(ctx context.Context, s *checkpoint.Service) (string, error) {
+func dueKey(ctx context.Context, s *checkpoint.Rules) (string, error) {
 	sessions, err := s.Store.Sessions(ctx)
 	if err != nil {
 		return "", err
@@ -98,7 +99,7 @@ func dueKey(ctx context.Context, s *checkpoint.Service) (string, error) {
 }
 
 // notYet reports whether the file says that nothing is due before a later time.
-func notYet(s *checkpoint.Service, key string) bool {
+func notYet(s *store.Store, key string) bool {
 	text, err := os.ReadFile(filepath.Join(s.Repo.GitDir, "checkpoint", dueFile))
 	was, when, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
 	next, invalid := time.Parse(time.RFC3339, when)
@@ -106,8 +107,8 @@ func notYet(s *checkpoint.Service, key string) bool {
 }
 
 // policyOf returns what the rules need to know about a session.
-func policyOf(s *checkpoint.Service, st *journal.State) workflow.Policy {
-	p := workflow.Policy{Now: s.Now(), ChangedAt: usedAt(s, st), Config: s.Settings.Get}
+func policyOf(s *checkpoint.Rules, st *journal.State) workflow.Policy {
+	p := workflow.Policy{Now: s.Store.Now(), ChangedAt: usedAt(s.Store, st), Config: s.Settings.Get}
 	if checkpoint.IsClosed(st.Status) {
 		p.SessionStatus = st.Status
 	}
@@ -119,16 +120,16 @@ func policyOf(s *checkpoint.Service, st *journal.State) workflow.Policy {
 
 // Use counts a session as used now, because somebody looks at it to go on with it: its age begins anew in
 // this repository. Where that cannot be written, as in one that can only be read, nothing is removed.
-func Use(ctx context.Context, s *checkpoint.Service, st *journal.State) {
+func Use(ctx context.Context, s *checkpoint.Rules, st *journal.State) {
 	if at, _ := dueAt(ctx, s, st); !at.IsZero() {
-		_ = s.Remember(checkpoint.NamedFileOf(st.Session), s.Now())
+		_ = checkpoint.Remember(s.Store, checkpoint.NamedFileOf(st.Session), s.Store.Now())
 	}
 }
 
 // usedAt returns when a session was changed or used last.
-func usedAt(s *checkpoint.Service, st *journal.State) time.Time {
+func usedAt(s *store.Store, st *journal.State) time.Time {
 	var used time.Time
-	if known, err := s.Recall(checkpoint.NamedFileOf(st.Session), &used); err == nil && known && used.After(st.UpdatedAt) && !used.After(s.Now()) {
+	if known, err := checkpoint.Recall(s.Repo, checkpoint.NamedFileOf(st.Session), &used); err == nil && known && used.After(st.UpdatedAt) && !used.After(s.Now()) {
 		return used
 	}
 	return st.UpdatedAt
@@ -136,14 +137,14 @@ func usedAt(s *checkpoint.Service, st *journal.State) time.Time {
 
 // RemoveDue removes the sessions of a workflow that are due, except one, and returns their names.
 func RemoveDue(ctx context.Context, s *checkpoint.Service, def *workflow.Definition, except name.Session) (gone []name.Session, err error) {
-	if on, err := Automatic(s, def, ""); err != nil || !on || len(def.Retention.Sessions) == 0 {
+	if on, err := Automatic(s.Settings, def, ""); err != nil || !on || len(def.Retention.Sessions) == 0 {
 		return nil, err
 	}
-	key, err := dueKey(ctx, s)
-	if err != nil || notYet(s, key) {
+	key, err := dueKey(ctx, s.Rules)
+	if err != nil || notYet(s.Store, key) {
 		return nil, err
 	}
-	due, next, err := findDue(ctx, s)
+	due, next, err := findDue(ctx, s.Rules)
 	if err == nil {
 		// Without the file the next create looks again.
 		_ = s.Store.WriteFile(dueFile, []byte(key+" "+next.UTC().Format(time.RFC3339)+"\n"))
@@ -157,7 +158,7 @@ func RemoveDue(ctx context.Context, s *checkpoint.Service, def *workflow.Definit
 			return gone, err
 		}
 		if len(removed.Pruned) > 0 {
-			_ = s.Forget(checkpoint.NamedFileOf(d.Session)) // an old one means nothing
+			_ = checkpoint.Forget(s.Repo, checkpoint.NamedFileOf(d.Session)) // an old one means nothing
 			gone = append(gone, d.Session)
 		}
 	}
@@ -165,13 +166,13 @@ func RemoveDue(ctx context.Context, s *checkpoint.Service, def *workflow.Definit
 }
 
 // NoneDue reports whether the last create found that nothing is due yet. It reads no journal.
-func NoneDue(ctx context.Context, s *checkpoint.Service) bool {
+func NoneDue(ctx context.Context, s *checkpoint.Rules) bool {
 	key, err := dueKey(ctx, s)
-	return err == nil && notYet(s, key)
+	return err == nil && notYet(s.Store, key)
 }
 
 // WarnDue returns the sessions that are due, and names them in a warning.
-func WarnDue(ctx context.Context, s *checkpoint.Service) (due []Due, err error) {
+func WarnDue(ctx context.Context, s *checkpoint.Rules) (due []Due, err error) {
 	if due, _, err = findDue(ctx, s); err != nil || len(due) == 0 {
 		return nil, err
 	}
@@ -186,6 +187,6 @@ func WarnDue(ctx context.Context, s *checkpoint.Service) (due []Due, err error) 
 	if len(due) > 1 {
 		are, them = "are", "them"
 	}
-	s.Warn(fmt.Sprintf("%s %s due (%s): %s; the next create removes %s, pin keeps", render.Count(len(due), "job", "jobs"), are, strings.Join(ages, ", "), strings.Join(names, ", "), them))
+	s.Store.Warn(fmt.Sprintf("%s %s due (%s): %s; the next create removes %s, pin keeps", render.Count(len(due), "job", "jobs"), are, strings.Join(ages, ", "), strings.Join(names, ", "), them))
 	return due, nil
 }

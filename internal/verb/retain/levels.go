@@ -12,6 +12,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/gather"
 )
 
@@ -33,14 +34,14 @@ type LostLevel struct {
 
 // neededByUndo returns the safety checkpoints that the next undos and redos of all worktrees
 // restore files from.
-func neededByUndo(ctx context.Context, s *checkpoint.Service) (map[name.ID]bool, error) {
-	most, err := undoLevels(s)
+func neededByUndo(ctx context.Context, s *checkpoint.Rules) (map[name.ID]bool, error) {
+	most, err := undoLevels(s.Settings)
 	if err != nil {
 		return nil, err
 	}
 	needed := map[name.ID]bool{}
-	err = eachWalk(ctx, s, func(walk *journal.Walk, lastSeen time.Time) {
-		if s.Now().Sub(lastSeen) > levelsExpire {
+	err = eachWalk(ctx, s.Store, func(walk *journal.Walk, lastSeen time.Time) {
+		if s.Store.Now().Sub(lastSeen) > levelsExpire {
 			return
 		}
 		for _, list := range [][]journal.Level{walk.Undo, walk.Redo} {
@@ -56,7 +57,7 @@ func neededByUndo(ctx context.Context, s *checkpoint.Service) (map[name.ID]bool,
 // loses adds to the plan which rollbacks can no longer be undone or redone.
 func (p *PrunePlan) loses(ctx context.Context) error {
 	going := gather.Set(p.answer.Pruned, func(j Judged) name.ID { return j.ID })
-	return eachWalk(ctx, p.s, func(walk *journal.Walk, _ time.Time) {
+	return eachWalk(ctx, p.s.Store, func(walk *journal.Walk, _ time.Time) {
 		for list, levels := range map[string][]journal.Level{"undo": walk.Undo, "redo": walk.Redo} {
 			for _, l := range levels {
 				if going[l.State.StandIn(l.Head.Safety)] {
@@ -70,8 +71,8 @@ func (p *PrunePlan) loses(ctx context.Context) error {
 
 // eachWalk calls do with the undo and redo lists of each worktree, and when that worktree was last
 // seen. Worktrees are known by the ids in rollback events.
-func eachWalk(ctx context.Context, s *checkpoint.Service, do func(*journal.Walk, time.Time)) error {
-	states, err := s.States(ctx, "session %q cannot be read, so its undo levels are unknown: %v")
+func eachWalk(ctx context.Context, s *store.Store, do func(*journal.Walk, time.Time)) error {
+	states, err := checkpoint.States(ctx, s, "session %q cannot be read, so its undo levels are unknown: %v")
 	if err != nil {
 		return err
 	}
@@ -99,8 +100,8 @@ func lastSeen(worktreeID string, states []*journal.State) (newest time.Time) {
 
 // undoLevels returns how many levels of each list are protected: checkpoint.undoLevels, or the
 // default.
-func undoLevels(s *checkpoint.Service) (int, error) {
-	text, set := s.Settings.Get(keyUndoLevels)
+func undoLevels(settings *checkpoint.Settings) (int, error) {
+	text, set := settings.Get(keyUndoLevels)
 	if !set {
 		return defaultUndoLevels, nil
 	}

@@ -17,8 +17,8 @@ func TestOwn(t *testing.T) {
 	w.Save("one")
 	w.Must(func(_ context.Context, s *checkpoint.Service) error {
 		id, err := s.Store.WorktreeID()
-		author, _ := s.Repo.Commits.Identity(s.Now())
-		own := retain.Own(s)
+		author, _ := s.Repo.Commits.Identity(s.Store.Now())
+		own := retain.Own(s.Store)
 		const elsewhere = "0123456789abcdef0123456789abcdef"
 		for want, all := range map[bool][]journal.Event{
 			true:  {{Actor: "Ben <ben@example.com>", WorktreeID: id}, {Actor: "Me <" + author.Email + ">", WorktreeID: elsewhere}, {Actor: "Ben <ben@example.com>"}},

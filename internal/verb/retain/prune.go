@@ -46,9 +46,9 @@ type PruneRequest struct {
 // repository is committed, so anybody whose commits are pulled could delete checkpoints by it. Such
 // a definition needs the user's consent in checkpoint.autoPrune. trigger is that of live checkpoints, whose limit
 // alone may be automatic; empty: all rules are meant.
-func Automatic(s *checkpoint.Service, def *workflow.Definition, trigger string) (bool, error) {
+func Automatic(settings *checkpoint.Settings, def *workflow.Definition, trigger string) (bool, error) {
 	_, builtIn := workflow.Builtin(def.Name)
-	return s.Settings.Bool("checkpoint.autoPrune", builtIn && (def.Retention.Automatic || def.Retention.Triggers[trigger].Automatic))
+	return settings.Bool("checkpoint.autoPrune", builtIn && (def.Retention.Automatic || def.Retention.Triggers[trigger].Automatic))
 }
 
 // OnClose plans what the workflow prunes of a session that is closed. It returns nil if
@@ -56,7 +56,7 @@ func Automatic(s *checkpoint.Service, def *workflow.Definition, trigger string) 
 func OnClose(ctx context.Context, s *checkpoint.Service, st *journal.State, status string) *PrunePlan {
 	var plan *PrunePlan
 	on := false
-	def, err := s.DefinitionFor(ctx, st)
+	def, err := s.Rules.DefinitionFor(ctx, st)
 	if err == nil {
 		_, builtIn := workflow.Builtin(def.Name)
 		on, err = s.Settings.Bool("checkpoint.autoPrune", builtIn)
@@ -65,7 +65,7 @@ func OnClose(ctx context.Context, s *checkpoint.Service, st *journal.State, stat
 		plan, err = PlanPrune(ctx, s, PruneRequest{Session: string(st.Session), Automatic: true, Closing: status})
 	}
 	if err != nil { // a broken definition must not keep a session from being closed
-		s.Warn("nothing was pruned: " + err.Error())
+		s.Store.Warn("nothing was pruned: " + err.Error())
 	}
 	return plan
 }
@@ -148,7 +148,7 @@ func PlanPrune(ctx context.Context, s *checkpoint.Service, req PruneRequest) (*P
 	}
 	for _, list := range [][]Judged{p.answer.Pruned, p.answer.Kept} {
 		for i := range list[:min(len(list), saidOf)] {
-			list[i].Mention = s.Mentioned(ctx, list[i].state, list[i].state.Entry(list[i].ID))
+			list[i].Mention = checkpoint.Mentioned(ctx, s.Store, list[i].state, list[i].state.Entry(list[i].ID))
 		}
 	}
 	if len(p.answer.Pruned) == 0 {
@@ -197,7 +197,7 @@ func (p *PrunePlan) Apply(ctx context.Context) (*PruneAnswer, error) {
 		rest = rest[n:]
 	}
 	p.answer = &done
-	return p.answer, errors.Join(clearance.SweepCopies(p.s), p.collect(ctx))
+	return p.answer, errors.Join(clearance.SweepCopies(p.s.Store), p.collect(ctx))
 }
 
 // sessions plans for the requested sessions. With --all, one that cannot be read is skipped with a
@@ -205,7 +205,7 @@ func (p *PrunePlan) Apply(ctx context.Context) (*PruneAnswer, error) {
 func (p *PrunePlan) sessions(ctx context.Context) error {
 	s := p.s
 	if !p.req.All {
-		session, err := s.ChooseSession(ctx, p.req.Session)
+		session, err := s.Sessions.ChooseSession(ctx, p.req.Session)
 		if err != nil {
 			return err
 		}
@@ -223,7 +223,7 @@ func (p *PrunePlan) sessions(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return err
 			}
-			s.Warn(fmt.Sprintf("session %q: %v; nothing in it was pruned", session, err))
+			s.Store.Warn(fmt.Sprintf("session %q: %v; nothing in it was pruned", session, err))
 		}
 	}
 	return nil
@@ -247,17 +247,17 @@ func (p *PrunePlan) limits() error {
 
 // session plans for one session.
 func (p *PrunePlan) session(ctx context.Context, session name.Session) error {
-	st, err := p.s.State(ctx, session)
+	st, err := checkpoint.State(ctx, p.s.Store, session)
 	if err != nil {
 		return err
 	}
-	policy := policyOf(p.s, st)
+	policy := policyOf(p.s.Rules, st)
 	policy.Keep, policy.OlderThan = p.req.Keep, p.olderThan
 	// The session is not closed yet, but the rules for closed sessions are wanted.
 	if p.req.Closing != "" {
 		policy.SessionStatus = p.req.Closing
 	}
-	verdicts, err := Judge(ctx, p.s, st, ItemsOf(st), policy)
+	verdicts, err := Judge(ctx, p.s.Rules, st, ItemsOf(st), policy)
 	if err != nil {
 		return err
 	}
@@ -266,7 +266,7 @@ func (p *PrunePlan) session(ctx context.Context, session name.Session) error {
 			return err
 		}
 	}
-	gone, own := map[name.ID]bool{}, Own(p.s)
+	gone, own := map[name.ID]bool{}, Own(p.s.Store)
 	var commits []name.OID
 	for _, v := range verdicts {
 		e := st.Entry(name.ID(v.ID))
@@ -286,7 +286,7 @@ func (p *PrunePlan) session(ctx context.Context, session name.Session) error {
 	}
 	// Measured for all pruned checkpoints together: objects that only two of them share become
 	// free, too.
-	bytes, err := onlyHeldBy(ctx, p.s, session, gone, commits)
+	bytes, err := onlyHeldBy(ctx, p.s.Store, session, gone, commits)
 	p.answer.Bytes += bytes
 	return err
 }
@@ -301,13 +301,13 @@ func judged(st *journal.State, e *journal.Entry, reason string) Judged {
 
 // Judge asks the workflow which checkpoints stay. If the definition cannot be read it fails, and
 // nothing is pruned. In a session that is not over, the newest of a line and where a worktree stands stay, too.
-func Judge(ctx context.Context, s *checkpoint.Service, st *journal.State, items []workflow.Item, policy workflow.Policy) ([]workflow.Verdict, error) {
+func Judge(ctx context.Context, s *checkpoint.Rules, st *journal.State, items []workflow.Item, policy workflow.Policy) ([]workflow.Verdict, error) {
 	const heldFor = 30 * 24 * time.Hour // how long after its last event a worktree counts as in use
 	verdicts, err := judge(ctx, s, st, items, policy)
 	if err != nil || policy.SessionStatus != "" || !slices.ContainsFunc(verdicts, func(v workflow.Verdict) bool { return !v.Keep }) {
 		return verdicts, err
 	}
-	held := st.Held(s.Now().Add(-heldFor))
+	held := st.Held(s.Store.Now().Add(-heldFor))
 	for i, v := range verdicts {
 		if e := st.Entry(name.ID(v.ID)); !v.Keep && e != nil && held[e.Place] {
 			verdicts[i].Keep, verdicts[i].Reason = true, "a worktree stands there"
@@ -317,12 +317,12 @@ func Judge(ctx context.Context, s *checkpoint.Service, st *journal.State, items 
 }
 
 // judge is Judge by the rules alone.
-func judge(ctx context.Context, s *checkpoint.Service, st *journal.State, items []workflow.Item, policy workflow.Policy) ([]workflow.Verdict, error) {
+func judge(ctx context.Context, s *checkpoint.Rules, st *journal.State, items []workflow.Item, policy workflow.Policy) ([]workflow.Verdict, error) {
 	def, err := s.DefinitionFor(ctx, st)
 	if err != nil {
 		return nil, err
 	}
-	policy.Now, policy.ChangedAt, policy.Config = s.Now(), usedAt(s, st), s.Settings.Get
+	policy.Now, policy.ChangedAt, policy.Config = s.Store.Now(), usedAt(s.Store, st), s.Settings.Get
 	verdicts, err := def.Retain(items, policy)
 	if err != nil {
 		return nil, checkpoint.Usage("", "%v", err)
@@ -411,7 +411,7 @@ func (p *PrunePlan) collect(ctx context.Context) error {
 	}
 	done, err := p.s.Repo.Maintenance.CollectGarbage(ctx)
 	if errors.Is(err, git.ErrGCRunning) {
-		p.s.Warn("a `git gc` is already running here, so none was started")
+		p.s.Store.Warn("a `git gc` is already running here, so none was started")
 		return nil
 	}
 	if err != nil {

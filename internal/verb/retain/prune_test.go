@@ -25,7 +25,7 @@ func judged(all []retain.Judged) (out []name.ID) {
 func TestPrune(t *testing.T) {
 	w := newWorld(t)
 	one, two, three, four := w.create(demo), w.create(demo), w.create(demo), w.create(demo)
-	if _, err := retain.Mark(t.Context(), w.Open(), journal.KindPin, string(demo), []string{"2"}); err != nil {
+	if _, err := retain.Mark(t.Context(), w.Open().Sessions, journal.KindPin, string(demo), []string{"2"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, dry := range []bool{true, false} {

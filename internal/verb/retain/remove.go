@@ -17,7 +17,7 @@ import (
 )
 
 // PlanDelete returns the removal of some checkpoints. They must be in one session, and not pinned.
-func PlanDelete(ctx context.Context, s *checkpoint.Service, session string, refs []string) (*Removed, error) {
+func PlanDelete(ctx context.Context, s *checkpoint.Sessions, session string, refs []string) (*Removed, error) {
 	if len(refs) == 0 {
 		return nil, checkpoint.Usage("`git checkpoint list` shows the checkpoints", "name the checkpoints to delete")
 	}
@@ -40,19 +40,19 @@ func PlanDelete(ctx context.Context, s *checkpoint.Service, session string, refs
 		}
 		entries = append(entries, f.Entry)
 	}
-	return removing(ctx, s, in, entries)
+	return removing(ctx, s.Store, in, entries)
 }
 
 // PlanLine returns the removal of the live checkpoints that only the line of ref has.
-func PlanLine(ctx context.Context, s *checkpoint.Service, session, ref string) (*Removed, error) {
+func PlanLine(ctx context.Context, s *checkpoint.Sessions, session, ref string) (*Removed, error) {
 	f, err := s.ResolveOne(ctx, session, ref)
 	if err != nil {
 		return nil, err
 	}
 	head := checkpoint.LineOf(f.State, f.Entry)
 	if !slices.Contains(f.State.Heads(), head) {
-		e := checkpoint.Failure(checkpoint.KindRefused, "", "several lines have %s; name a step that only one has", s.Said(ctx, f.State, head))
-		for _, h := range s.HeadsOf(ctx, f.State) {
+		e := checkpoint.Failure(checkpoint.KindRefused, "", "several lines have %s; name a step that only one has", checkpoint.Said(ctx, s.Store, f.State, head))
+		for _, h := range checkpoint.HeadsOf(ctx, s.Store, f.State) {
 			e.Hints = append(e.Hints, fmt.Sprintf("`git checkpoint delete --line %s`: %s", h.Number, h.Description()))
 		}
 		return nil, e
@@ -76,12 +76,12 @@ func PlanLine(ctx context.Context, s *checkpoint.Service, session, ref string) (
 	if len(f.State.Heads()) < 2 || len(entries) == 0 {
 		return nil, checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint session delete` removes all checkpoints of a session", "session %q has no other line", f.Session)
 	}
-	return removing(ctx, s, f.State, entries)
+	return removing(ctx, s.Store, f.State, entries)
 }
 
 // removing returns what the removal of checkpoints of a session removes. It names each once, and no
 // pruned one.
-func removing(ctx context.Context, s *checkpoint.Service, st *journal.State, entries []*journal.Entry) (*Removed, error) {
+func removing(ctx context.Context, s *store.Store, st *journal.State, entries []*journal.Entry) (*Removed, error) {
 	out := &Removed{Removed: []checkpoint.Labelled{}, session: st.Session}
 	gone := map[name.ID]bool{}
 	var commits []name.OID
@@ -90,7 +90,7 @@ func removing(ctx context.Context, s *checkpoint.Service, st *journal.State, ent
 			gone[e.Checkpoint] = true
 			one := checkpoint.Labelled{ID: e.Checkpoint, Label: e.Label, Mention: checkpoint.Mention{Name: checkpoint.CalledBy(e)}}
 			if len(out.Removed) < saidOf {
-				one = s.LabelledOf(ctx, st, e)
+				one = checkpoint.LabelledOf(ctx, s, st, e)
 			}
 			out.Removed = append(out.Removed, one)
 			commits = append(commits, e.Event().Commit)
@@ -104,13 +104,13 @@ func removing(ctx context.Context, s *checkpoint.Service, st *journal.State, ent
 // onlyHeldBy returns the size on disk of the objects that only these commits reach. All other refs
 // count as holders, except those that the removal takes away or rewrites: refs of gone, the
 // archive, notes and tags of the session.
-func onlyHeldBy(ctx context.Context, s *checkpoint.Service, session name.Session, gone map[name.ID]bool, commits []name.OID) (int64, error) {
+func onlyHeldBy(ctx context.Context, s *store.Store, session name.Session, gone map[name.ID]bool, commits []name.OID) (int64, error) {
 	refs, err := s.Repo.Refs.List(ctx)
 	if err != nil {
 		return 0, err
 	}
 	var others []name.OID
-	for _, r := range s.Store.Held(ctx, refs) {
+	for _, r := range s.Held(ctx, refs) {
 		owner, leaf, ok := name.SplitCheckpointRef(r.Ref)
 		if ok && owner == session && (gone[name.ID(leaf)] || leaf == "archive") || r.Ref == name.NotesRef || strings.HasPrefix(string(r.Ref), name.TagRoot+string(session)+"/") {
 			continue
@@ -147,14 +147,14 @@ const (
 // The result maps those that were removed to true, and pinned ones that stay to false. Checkpoints
 // that another process removed before are not in it.
 func Drop(ctx context.Context, s *checkpoint.Service, session name.Session, ids []name.ID, reason string, pinned pinnedRule) (map[name.ID]bool, error) {
-	e, err := s.NewEvent(journal.KindPrune, session)
+	e, err := checkpoint.NewEvent(s.Store, journal.KindPrune, session)
 	if err != nil {
 		return nil, err
 	}
 	e.Reason = reason
 	s.Trace("doomed")
 	var gone map[name.ID]bool
-	_, err = s.Transact(ctx, session, func(_ context.Context, v store.View) (store.Change, error) {
+	_, err = checkpoint.Transact(ctx, s.Store, session, func(_ context.Context, v store.View) (store.Change, error) {
 		// A copy for each try: the transaction may call this function several times.
 		e, change := e, store.Change{}
 		// Pinned and removed are judged by the journal as it is now.
@@ -185,7 +185,7 @@ func Drop(ctx context.Context, s *checkpoint.Service, session name.Session, ids 
 	})
 	s.Trace("dropped")
 	if err == nil {
-		checkpoint.SweepOutside(ctx, s)
+		checkpoint.SweepOutside(ctx, s.Rules)
 	}
 	return gone, err
 }
@@ -196,16 +196,16 @@ func pinnedError(st *journal.State, e *journal.Entry) *checkpoint.Error {
 }
 
 // WholeSession returns the removal of all checkpoints of a session. The journal stays.
-func WholeSession(ctx context.Context, s *checkpoint.Service, request string) (*Removed, error) {
+func WholeSession(ctx context.Context, s *checkpoint.Sessions, request string) (*Removed, error) {
 	session, err := s.RequireSession(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	st, err := s.State(ctx, session)
+	st, err := checkpoint.State(ctx, s.Store, session)
 	if err != nil {
 		return nil, err
 	}
-	out, err := removing(ctx, s, st, st.Checkpoints())
+	out, err := removing(ctx, s.Store, st, st.Checkpoints())
 	out.whole = true
 	return out, err
 }
@@ -213,7 +213,7 @@ func WholeSession(ctx context.Context, s *checkpoint.Service, request string) (*
 // Mark protects checkpoints from being pruned or deleted (KindPin), or ends that (KindUnpin). It writes an event
 // for each checkpoint that does not have that state yet, in one transaction for each session. No refs means
 // the current checkpoint.
-func Mark(ctx context.Context, s *checkpoint.Service, kind journal.Kind, session string, refs []string) ([]Marked, error) {
+func Mark(ctx context.Context, s *checkpoint.Sessions, kind journal.Kind, session string, refs []string) ([]Marked, error) {
 	if len(refs) == 0 {
 		refs = []string{"@"}
 	}
@@ -232,11 +232,11 @@ func Mark(ctx context.Context, s *checkpoint.Service, kind journal.Kind, session
 		}
 		named[f.Entry.Checkpoint] = true
 		pinned := kind == journal.KindPin
-		out = append(out, Marked{s.LabelledOf(ctx, f.State, f.Entry), f.Session, pinned, f.Entry.Pinned != pinned})
+		out = append(out, Marked{checkpoint.LabelledOf(ctx, s.Store, f.State, f.Entry), f.Session, pinned, f.Entry.Pinned != pinned})
 		if f.Entry.Pinned == pinned {
 			continue // nothing to write
 		}
-		e, err := s.NewEvent(kind, f.Session)
+		e, err := checkpoint.NewEvent(s.Store, kind, f.Session)
 		if err != nil {
 			return nil, err
 		}

@@ -18,7 +18,7 @@ func TestDelete(t *testing.T) {
 	w := newWorld(t)
 	one, two, three := w.create(demo), w.create(demo), w.create(demo)
 	named := []string{"2", string(two), "1"}
-	plan, err := retain.PlanDelete(t.Context(), w.Open(), "", named)
+	plan, err := retain.PlanDelete(t.Context(), w.Open().Sessions, "", named)
 	if err != nil || !slices.Equal(ids(plan.Removed), []name.ID{two, one}) || plan.Bytes == 0 {
 		t.Fatalf("%+v %v", plan, err)
 	}
@@ -39,7 +39,7 @@ func TestDelete(t *testing.T) {
 	if notes := strings.Fields(w.Git("notes", "--ref=checkpoints", "list")); len(notes) != 2 || notes[1] != w.Git("rev-parse", string(name.CheckpointRef(demo, three))) {
 		t.Errorf("notes: %s", notes)
 	}
-	st, err := w.Open().State(t.Context(), demo)
+	st, err := checkpoint.State(t.Context(), w.Open().Store, demo)
 	if err != nil || !st.Entry(one).Dead || !st.Entry(two).Dead || st.Entry(three).Dead {
 		t.Errorf("the journal: %v", err)
 	}
@@ -49,7 +49,7 @@ func TestDelete(t *testing.T) {
 func TestDeleteRefuses(t *testing.T) {
 	w := newWorld(t)
 	one, two, other := w.create(demo), w.create(demo), w.create("other")
-	if marked, err := retain.Mark(t.Context(), w.Open(), journal.KindPin, string(demo), []string{"2"}); err != nil || !marked[0].Changed {
+	if marked, err := retain.Mark(t.Context(), w.Open().Sessions, journal.KindPin, string(demo), []string{"2"}); err != nil || !marked[0].Changed {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -76,7 +76,7 @@ func TestDeleteRefuses(t *testing.T) {
 func TestDeleteSessionMeanwhile(t *testing.T) {
 	w := newWorld(t)
 	one, two, three, other := w.create(demo), w.create(demo), w.create(demo), w.create("other")
-	if _, err := retain.Mark(t.Context(), w.Open(), journal.KindPin, string(demo), []string{"3"}); err != nil {
+	if _, err := retain.Mark(t.Context(), w.Open().Sessions, journal.KindPin, string(demo), []string{"3"}); err != nil {
 		t.Fatal(err)
 	}
 	s := w.Open()
@@ -89,7 +89,7 @@ func TestDeleteSessionMeanwhile(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	plan, err := retain.WholeSession(t.Context(), s, string(demo))
+	plan, err := retain.WholeSession(t.Context(), s.Sessions, string(demo))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestPin(t *testing.T) {
 			kind = journal.KindPin
 		}
 		before := w.Git("rev-parse", string(name.JournalRef(demo)))
-		marked, err := retain.Mark(t.Context(), w.Open(), kind, "", nil)
+		marked, err := retain.Mark(t.Context(), w.Open().Sessions, kind, "", nil)
 		if err != nil || len(marked) != 1 || marked[0].ID != two || marked[0].Pinned != pin || marked[0].Changed != (i%2 == 0) {
 			t.Errorf("%d: %+v %v", i, marked, err)
 		}

@@ -219,7 +219,7 @@ func (r *reverting) unsaved(ctx context.Context, now, saved threeway.Side) (unsa
 // worktree since. It reports whether there is one.
 func (r *reverting) savedByOthers(ctx context.Context, changes []threeway.Change, by map[string]string) (worked bool, err error) {
 	e := r.into.Entry.Event()
-	states, err := r.s.States(ctx, "")
+	states, err := checkpoint.States(ctx, r.s.Store, "")
 	if err != nil {
 		return false, err
 	}
@@ -288,7 +288,7 @@ func (r *reverting) others(ctx context.Context, outcomes []threeway.Outcome, sin
 
 // otherIn calls add for each open path that a checkpoint changed, except for what is taken back of it.
 func (r *reverting) otherIn(ctx context.Context, e *journal.Entry, taken *difference, open map[string]bool, add func(path, who string)) error {
-	rec, err := r.s.ReadRecord(ctx, e)
+	rec, err := checkpoint.ReadRecord(ctx, r.s.Store, e)
 	if err != nil {
 		return ctx.Err() // the plan does not need it
 	}

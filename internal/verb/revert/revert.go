@@ -84,16 +84,16 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	}
 	r := &reverting{s: s, req: req, asked: map[name.ID]bool{}, within: map[name.ID]bool{}, wanted: func(string) bool { return true }, said: rollback.Reverted{By: req.By}}
 	var err error
-	if r.into, err = s.Resolve(ctx, req.Session, "@"); err != nil && req.Session == "" {
+	if r.into, err = s.Sessions.Resolve(ctx, req.Session, "@"); err != nil && req.Session == "" {
 		if session := r.findSession(ctx); session != "" {
-			r.into, err = s.Resolve(ctx, session, "@")
+			r.into, err = s.Sessions.Resolve(ctx, session, "@")
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	if len(req.Paths) > 0 {
-		if r.wanted, err = inspect.PathFilter(s, req.Paths); err != nil {
+		if r.wanted, err = inspect.PathFilter(s.Repo, req.Paths); err != nil {
 			return nil, err
 		}
 		r.wanted = inspect.WithSides(r.wanted)
@@ -112,7 +112,7 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 func (r *reverting) findSession(ctx context.Context) string {
 	if len(r.req.Refs) > 0 {
 		first, _, _ := strings.Cut(r.req.Refs[0], "..")
-		if f, err := r.s.Resolve(ctx, "", first); err == nil {
+		if f, err := r.s.Sessions.Resolve(ctx, "", first); err == nil {
 			return string(f.Session)
 		}
 		session, _, _ := strings.Cut(first, ":")
@@ -123,7 +123,7 @@ func (r *reverting) findSession(ctx context.Context) string {
 
 // meant returns the sessions that --by means by their names, the newest first.
 func (r *reverting) meant(ctx context.Context) (sessions []string) {
-	all, _ := r.s.States(ctx, "") //nolint:errcheck // none then
+	all, _ := checkpoint.States(ctx, r.s.Store, "") //nolint:errcheck // none then
 	for _, st := range slices.SortedFunc(slices.Values(all), func(a, b *journal.State) int { return b.UpdatedAt.Compare(a.UpdatedAt) }) {
 		of, _, _ := strings.Cut(string(st.Session), "-")
 		if string(st.Session) == r.req.By || st.Workflow == workflow.AgentName && of == r.req.By {
@@ -135,7 +135,7 @@ func (r *reverting) meant(ctx context.Context) (sessions []string) {
 
 // plan makes the plan of the files, and refuses one that would change nothing.
 func (r *reverting) plan(ctx context.Context) (*Plan, error) {
-	reason := clearance.Redacted(r.s, "reason", r.message())
+	reason := clearance.Redacted(r.s.Rules, "reason", r.message())
 	made, err := rollback.PrepareMove(ctx, r.s, rollback.Move{
 		To: r.into, Files: r.into.Entry, Merge: r.merge, Adds: true, Then: &r.request, Says: r.say, Mode: rollback.ModePromote, Before: "before " + reason,
 	}, rollback.Request{Mode: rollback.ModeAll, OverwriteIgnored: r.req.OverwriteIgnored, DryRun: r.req.DryRun, Reason: reason})
@@ -181,7 +181,7 @@ func (r *reverting) message() string {
 // compose makes the request of the checkpoint on top: everything is as in the current one, but for the
 // files, and the state if that is asked for.
 func (r *reverting) compose(ctx context.Context) error {
-	rec, err := r.s.ReadRecord(ctx, r.into.Entry)
+	rec, err := checkpoint.ReadRecord(ctx, r.s.Store, r.into.Entry)
 	if err != nil {
 		return checkpoint.DamagedError(r.into.Entry, err)
 	}

@@ -82,7 +82,7 @@ func (r *reverting) selected(ctx context.Context, worker *checkpoint.Found) ([]*
 	}
 	switch {
 	case r.req.Since != "":
-		first, err := r.s.ResolveOne(ctx, r.req.Session, r.req.Since)
+		first, err := r.s.Sessions.ResolveOne(ctx, r.req.Session, r.req.Since)
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ func (r *reverting) selected(ctx context.Context, worker *checkpoint.Found) ([]*
 		}
 		others := slices.DeleteFunc(r.meant(ctx), func(of string) bool { return of == string(worker.Session) })
 		if len(others) > 0 {
-			r.s.Warn(fmt.Sprintf("only what %s did in %s; it also worked in %s: git checkpoint revert --by %s", r.req.By, worker.Session, render.Count(len(others), "other session", "other sessions"), others[0]))
+			r.s.Store.Warn(fmt.Sprintf("only what %s did in %s; it also worked in %s: git checkpoint revert --by %s", r.req.By, worker.Session, render.Count(len(others), "other session", "other sessions"), others[0]))
 		}
 		chosen = more
 	}
@@ -130,7 +130,7 @@ func (r *reverting) worker(ctx context.Context) (found *checkpoint.Found, err er
 	if r.req.By == "" || r.req.By == Outside || r.req.By == Unknown || r.hasAgent(ctx, r.into) {
 		return r.into, nil
 	}
-	states, err := r.s.States(ctx, "")
+	states, err := checkpoint.States(ctx, r.s.Store, "")
 	for _, st := range states {
 		f := &checkpoint.Found{Session: st.Session, State: st, Entry: st.CurrentEntry()}
 		switch {
@@ -154,7 +154,7 @@ func (r *reverting) hasAgent(ctx context.Context, f *checkpoint.Found) bool {
 		if e.Dead || f != r.into && e.Event().Trigger == workflow.TriggerManual { // no agent's, and there may be many
 			continue
 		}
-		rec, err := r.s.ReadRecord(ctx, e)
+		rec, err := checkpoint.ReadRecord(ctx, r.s.Store, e)
 		if err != nil {
 			continue
 		}
@@ -168,7 +168,7 @@ func (r *reverting) hasAgent(ctx context.Context, f *checkpoint.Found) bool {
 // named returns the checkpoints of a step, or of a range of steps, the newest first, and the numbers that say which.
 func (r *reverting) named(ctx context.Context, ref string) (_ []*checkpoint.Found, said string, _ error) {
 	from, to, ranged := strings.Cut(ref, "..")
-	first, err := r.s.ResolveOne(ctx, r.req.Session, from)
+	first, err := r.s.Sessions.ResolveOne(ctx, r.req.Session, from)
 	if err != nil {
 		return nil, "", err
 	}
@@ -180,12 +180,12 @@ func (r *reverting) named(ctx context.Context, ref string) (_ []*checkpoint.Foun
 	if err != nil || !ranged {
 		return oldest, said, err
 	}
-	last, err := r.s.Resolve(ctx, string(first.Session), to)
+	last, err := r.s.Sessions.Resolve(ctx, string(first.Session), to)
 	if err != nil {
 		return nil, "", err
 	}
 	if first.Session != last.Session {
-		return nil, "", checkpoint.Usage("", "%s and %s are not of one session", r.s.Said(ctx, first.State, first.Entry), r.s.Said(ctx, last.State, last.Entry))
+		return nil, "", checkpoint.Usage("", "%s and %s are not of one session", checkpoint.Said(ctx, r.s.Store, first.State, first.Entry), checkpoint.Said(ctx, r.s.Store, last.State, last.Entry))
 	}
 	between, err := line(last, first.Entry)
 	return append(between, oldest...), said + ".." + checkpoint.NumberTo(last.State, last.Entry), err
@@ -219,7 +219,7 @@ func (r *reverting) ofStep(ctx context.Context, f *checkpoint.Found) ([]*checkpo
 	if !f.Entry.Milestone {
 		return found, nil
 	}
-	rec, err := r.s.ReadRecord(ctx, f.Entry)
+	rec, err := checkpoint.ReadRecord(ctx, r.s.Store, f.Entry)
 	if err != nil {
 		return nil, checkpoint.DamagedError(f.Entry, err)
 	}
@@ -258,7 +258,7 @@ func (r *reverting) isNoPart(ctx context.Context, e *journal.Entry, step *record
 	if e.Dead {
 		return false
 	}
-	part, err := r.s.ReadRecord(ctx, e)
+	part, err := checkpoint.ReadRecord(ctx, r.s.Store, e)
 	if saved {
 		return err != nil || part.Snapshot.Tree == ""
 	}
@@ -268,7 +268,7 @@ func (r *reverting) isNoPart(ctx context.Context, e *journal.Entry, step *record
 // difference reads the difference of a checkpoint, and divides it into what is taken back and what is
 // not its own.
 func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*difference, error) {
-	rec, err := r.s.ReadRecord(ctx, f.Entry)
+	rec, err := checkpoint.ReadRecord(ctx, r.s.Store, f.Entry)
 	if err != nil {
 		return nil, checkpoint.DamagedError(f.Entry, err)
 	}
@@ -328,7 +328,7 @@ func (r *reverting) sayStep(ctx context.Context, d *difference, rec *record.Reco
 	f := d.found
 	if len(d.changes) > 0 || r.inState(d) || moved && r.req.By == "" && !r.isWithin(f) {
 		_, turn := author.TurnOf(f.State, f.Entry, func(e *journal.Entry) *record.Record {
-			rec, _ := r.s.ReadRecord(ctx, e) //nolint:errcheck // the checkpoint itself is named then
+			rec, _ := checkpoint.ReadRecord(ctx, r.s.Store, e) //nolint:errcheck // the checkpoint itself is named then
 			return rec
 		})
 		r.said.Steps = append(r.said.Steps, rollback.RevertedStep{Session: f.Session, Step: f.Entry.Step, ID: f.Entry.Checkpoint, Label: f.Entry.Label, Moved: moved, Mention: checkpoint.MentionOf(rec), Turn: checkpoint.MentionOf(cmp.Or(turn, rec))})
@@ -382,7 +382,7 @@ func (r *reverting) filesBefore(ctx context.Context, rec *record.Record, base *j
 		}
 		return t, nil, err
 	}
-	was, err = r.s.ReadRecord(ctx, base)
+	was, err = checkpoint.ReadRecord(ctx, r.s.Store, base)
 	if err != nil {
 		return t, nil, checkpoint.DamagedError(base, err)
 	}
@@ -447,7 +447,7 @@ func (r *reverting) whole(ctx context.Context, f *checkpoint.Found, rec *record.
 
 // busy reports whether another session made a checkpoint in the same worktree between two of a session.
 func (r *reverting) busy(ctx context.Context, f *checkpoint.Found, base *journal.Entry) (bool, error) {
-	states, err := r.s.States(ctx, "")
+	states, err := checkpoint.States(ctx, r.s.Store, "")
 	if err != nil {
 		return false, err
 	}

@@ -43,9 +43,9 @@ func (r *fileMoves) describe(ctx context.Context) (*Answer, error) {
 			return nil, err
 		}
 	}
-	a.Levels, a.Meanwhile = r.shownLevels(ctx, r.s)
+	a.Levels, a.Meanwhile = r.shownLevels(ctx, r.s.Store)
 	a.Warnings = append(a.Warnings, r.otherSession(ctx)...)
-	if by := author.Load(r.s.Repo.GitDir).Running(r.s.Now()); by != "" {
+	if by := author.Load(r.s.Repo.GitDir).Running(r.s.Store.Now()); by != "" {
 		a.Warnings = append(a.Warnings, fmt.Sprintf("a tool of %s is at work here: what it still writes comes after this", by))
 	}
 	if r.cur != nil && r.cur.TrackedOnly {
@@ -140,7 +140,7 @@ func (r *fileMoves) indexStays() bool {
 // otherSession warns if the next checkpoint will go to a session other than the one that was rolled
 // back. A rollback does not change which session is active.
 func (r *target) otherSession(ctx context.Context) []string {
-	active, err := r.s.NamedSession(ctx, "")
+	active, err := r.s.Sessions.NamedSession(ctx, "")
 	if err != nil || active == "" || active == r.To.Session || r.Exact || r.Part {
 		return nil
 	}
@@ -193,7 +193,7 @@ func (r *Plan) moveSession(ctx context.Context) (err error) {
 		if e != nil {
 			of := e.Event().Session
 			if label, m.Name = e.Label, checkpoint.CalledBy(e); len(a.Leaves) < messagesRead {
-				m = r.s.Mentioned(ctx, r.lists.states[slices.IndexFunc(r.lists.states, func(st *journal.State) bool { return st.Session == of })], e)
+				m = checkpoint.Mentioned(ctx, r.s.Store, r.lists.states[slices.IndexFunc(r.lists.states, func(st *journal.State) bool { return st.Session == of })], e)
 			}
 			if e.Milestone && e.Event().Trigger == journal.TriggerTurn {
 				a.Prompts++
@@ -211,7 +211,7 @@ func (r *Plan) moveSession(ctx context.Context) (err error) {
 	}
 	// A missing or broken definition must not stop a rollback, so this one falls back to the
 	// default.
-	if r.def, err = r.s.ReadableDefinition(ctx, r.To.State); err != nil {
+	if r.def, err = r.s.Rules.ReadableDefinition(ctx, r.To.State); err != nil {
 		return err
 	}
 	if r.To.Entry != nil {
@@ -221,7 +221,7 @@ func (r *Plan) moveSession(ctx context.Context) (err error) {
 	}
 	a.Pending = json.RawMessage("[]")
 	after := r.situationAfter()
-	after.Former = r.s.Former(ctx, r.def, r.To.State, r.To.State.Entry(r.goal.ID))
+	after.Former = checkpoint.Former(ctx, r.s.Store, r.def, r.To.State, r.To.State.Entry(r.goal.ID))
 	if pending := r.def.Pending(after); len(pending) > 0 {
 		a.Pending, err = json.Marshal(pending)
 	}
@@ -231,7 +231,7 @@ func (r *Plan) moveSession(ctx context.Context) (err error) {
 // situationAfter returns the workflow's view of the session once the move is done: the fold now, with the
 // lists applied.
 func (r *target) situationAfter() workflow.Situation {
-	in := r.s.Situation(r.To.State, r.goal)
+	in := checkpoint.Situation(r.s.Store, r.To.State, r.goal)
 	st, live := r.To.State, map[int]bool{} // by position in the journal, only those that change
 	for _, id := range r.discard {
 		if e := st.Entry(id); e != nil {

@@ -62,11 +62,11 @@ func (r *Plan) Apply(ctx context.Context) (_ *Answer, err error) {
 		return nil, err
 	}
 	if len(r.levels) > 0 {
-		if done.NextUndo, done.NextRedo, err = Next(ctx, r.s); err != nil { // it is done all the same
-			r.s.Warn(err.Error())
+		if done.NextUndo, done.NextRedo, err = Next(ctx, r.s.Store); err != nil { // it is done all the same
+			r.s.Store.Warn(err.Error())
 		}
 		// The conversation that stayed goes on in its session, unless a person has chosen another one.
-		if active, err := r.s.Store.ActiveSession(); done.Chat != nil && err == nil && !checkpoint.IsChosen(r.s, active) {
+		if active, err := r.s.Store.ActiveSession(); done.Chat != nil && err == nil && !checkpoint.IsChosen(r.s.Repo, active) {
 			if err := checkpoint.Adopt(r.s, r.To.Session); err != nil {
 				return &done, err
 			}
@@ -161,12 +161,12 @@ func (r *Plan) begin(ctx context.Context, staged *snapshot.Restore, modes map[st
 func finish(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore, meta checkpoint.Intent, answer *Answer) error {
 	err := staged.Apply(ctx)
 	if err == nil && meta.Branch.Moved {
-		err = moveHead(ctx, s, meta)
+		err = moveHead(ctx, s.Repo, meta)
 	}
 	s.Trace("head")
 	if err == nil {
-		takeBranchBack(ctx, s, meta.Branch.Back)
-		answer.From, err = recordMove(ctx, s, meta)
+		takeBranchBack(ctx, s.Store, meta.Branch.Back)
+		answer.From, err = recordMove(ctx, s.Store, meta)
 	}
 	s.Trace("event")
 	if err == nil {
@@ -180,15 +180,15 @@ func finish(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore
 		s.Trace("finished")
 		return err
 	}
-	return goBack(context.WithoutCancel(ctx), s, staged, meta, err)
+	return goBack(context.WithoutCancel(ctx), s.Store, staged, meta, err)
 }
 
 // goBack restores the state before the rollback, and returns an error that says what state the
 // worktree is in. A cancelled context must not stop it, so the caller removes the cancellation.
-func goBack(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore, meta checkpoint.Intent, cause error) error {
+func goBack(ctx context.Context, s *store.Store, staged *snapshot.Restore, meta checkpoint.Intent, cause error) error {
 	backErr := errors.Join(staged.GoBack(), headBack(ctx, s, meta))
 	if backErr == nil {
-		backErr = follow(ctx, s, staged, meta)
+		backErr = follow(ctx, s.Repo, staged, meta)
 	}
 	// The intent file stays if going back failed, so that --abort can try again.
 	if backErr == nil {
@@ -216,8 +216,8 @@ func goBack(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore
 
 // follow has the index that was put back follow HEAD, if somebody has moved it. Where HEAD cannot be read
 // the index stays as it was.
-func follow(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore, meta checkpoint.Intent) error {
-	now := s.Repo.Checkout.HeadNow(ctx)
+func follow(ctx context.Context, repo *git.Repo, staged *snapshot.Restore, meta checkpoint.Intent) error {
+	now := repo.Checkout.HeadNow(ctx)
 	if now == (git.Head{}) {
 		return nil
 	}
@@ -239,7 +239,7 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 	if len(r.levels) > 0 {
 		kind = journal.KindUndo
 	}
-	e, err := r.s.NewEvent(kind, r.To.Session)
+	e, err := checkpoint.NewEvent(r.s.Store, kind, r.To.Session)
 	if err != nil {
 		return checkpoint.Intent{}, err
 	}
@@ -248,7 +248,7 @@ func (r *Plan) meta(ctx context.Context, safety *record.Record) (checkpoint.Inte
 	e.Mode, e.Reason = string(cmp.Or(r.Mode, r.req.Mode)), r.req.Reason
 	lists := r.lists
 	if lists.Walk == nil {
-		if lists, err = readLists(ctx, r.s); err != nil {
+		if lists, err = readLists(ctx, r.s.Store); err != nil {
 			return checkpoint.Intent{}, err
 		}
 	}
@@ -297,8 +297,8 @@ func originOf(st *journal.State, stays bool) (name.ID, string) {
 // recordMove writes the events of a rollback or undo, and returns the checkpoint that was current
 // before. That one and the lists of discarded and restored checkpoints are computed inside the
 // transaction, because somebody may have changed the session since the plan was made.
-func recordMove(ctx context.Context, s *checkpoint.Service, meta checkpoint.Intent) (was name.ID, err error) {
-	res, err := s.Store.Transact(ctx, meta.Session, func(_ context.Context, v store.View) (store.Change, error) {
+func recordMove(ctx context.Context, s *store.Store, meta checkpoint.Intent) (was name.ID, err error) {
+	res, err := s.Transact(ctx, meta.Session, func(_ context.Context, v store.View) (store.Change, error) {
 		if v.State == nil {
 			return store.Change{}, fmt.Errorf("session %q is gone", meta.Session)
 		}
@@ -342,7 +342,7 @@ func (r *Plan) applyState(ctx context.Context, done *Answer) error {
 	}
 	meta, err := r.meta(ctx, safety)
 	if err == nil {
-		done.From, err = recordMove(ctx, r.s, meta)
+		done.From, err = recordMove(ctx, r.s.Store, meta)
 	}
 	done.DryRun, done.Safety = false, meta.Safety
 	if err != nil {
@@ -360,10 +360,10 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 	}
 	answer := &Answer{Session: meta.Session, From: meta.Event.From, To: meta.To, ToLabel: meta.Event.ToLabel, Mode: Mode(meta.Event.Mode), Branch: meta.Branch, Pending: json.RawMessage("[]")}
 	answer.Plan = changes(staged.PathsTo)
-	answer.finished(ctx, s, st, meta.Event)
+	answer.finished(ctx, s.Store, st, meta.Event)
 	if e := st.Entry(meta.To); e != nil {
-		answer.Target = s.Mentioned(ctx, st, e)
-		if rec, err := s.ReadRecord(ctx, e); err == nil {
+		answer.Target = checkpoint.Mentioned(ctx, s.Store, st, e)
+		if rec, err := checkpoint.ReadRecord(ctx, s.Store, e); err == nil {
 			answer.State = rec.State
 		}
 	}
@@ -371,12 +371,12 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		answer.Safety = meta.Safety
 		err = errors.Join(makeThenAgain(ctx, s, st, meta, answer), staged.Finish(ctx))
 	} else if err = goForward(ctx, s, staged, meta, answer); err == nil {
-		st, err = s.State(ctx, meta.Session)
+		st, err = checkpoint.State(ctx, s.Store, meta.Session)
 	}
 	if err != nil {
 		return nil, err
 	}
-	answer.Plan.Discard, answer.Chat = discardedSince(st, meta.Safety), continuationAnswer(s, continuation.ReadNote(s, meta.Chat))
+	answer.Plan.Discard, answer.Chat = discardedSince(st, meta.Safety), continuationAnswer(s.Store, continuation.ReadNote(s.Repo, meta.Chat))
 	return answer, nil
 }
 
@@ -384,7 +384,7 @@ func Continue(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 func goForward(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore, meta checkpoint.Intent, answer *Answer) (err error) {
 	if meta.Branch.Moved {
 		ref, old := moved(meta)
-		if now := refNow(ctx, s, ref); now != meta.Branch.To && now != old {
+		if now := refNow(ctx, s.Repo, ref); now != meta.Branch.To && now != old {
 			what := "HEAD"
 			if meta.Branch.Target != "" {
 				what = "branch " + meta.Branch.Target.Short()
@@ -393,7 +393,7 @@ func goForward(ctx context.Context, s *checkpoint.Service, staged *snapshot.Rest
 			return checkpoint.Failure(checkpoint.KindRefused, hint, "%s has moved to %s since the rollback was cut off, and finishing it would lose that", what, now.Short())
 		}
 	}
-	if err := indexFits(ctx, s, staged, meta); err != nil {
+	if err := indexFits(ctx, s.Repo, staged, meta); err != nil {
 		return err
 	}
 	// The worktree may be a copy of the one where the rollback began. It has an id of its own then,
@@ -434,7 +434,7 @@ func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 		if err := errors.Join(makeThenAgain(ctx, s, st, meta, &Answer{}), staged.Finish(ctx)); err != nil {
 			return nil, err
 		}
-		continuationAnswer(s, continuation.ReadNote(s, meta.Chat))
+		continuationAnswer(s.Store, continuation.ReadNote(s.Repo, meta.Chat))
 		return nil, checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint undo` takes it back", "that rollback is already complete")
 	}
 	plan := changes(staged.PathsBack)
@@ -446,15 +446,15 @@ func Abort(ctx context.Context, s *checkpoint.Service) (*Answer, error) {
 			return append(hints, fmt.Sprintf("everything is kept in %s", name.CheckpointRef(meta.Session, meta.Safety)))
 		})
 	}
-	if err := headBack(ctx, s, meta); err != nil {
+	if err := headBack(ctx, s.Store, meta); err != nil {
 		return nil, failed("the files are restored, but the branch is not", err, lockHints(err)...)
 	}
-	if err := follow(ctx, s, staged, meta); err != nil {
+	if err := follow(ctx, s.Repo, staged, meta); err != nil {
 		return nil, failed("the files are restored, but the index is not", err, lockHints(err)...)
 	}
 	if err := staged.Finish(ctx); err != nil {
 		return nil, err
 	}
-	dropped(ctx, s, continuation.ReadNote(s, meta.Chat))
+	dropped(ctx, s.Store, continuation.ReadNote(s.Repo, meta.Chat))
 	return &Answer{Session: meta.Session, From: meta.To, To: meta.Event.From, ToLabel: meta.Event.FromLabel, Safety: meta.Safety, Mode: ModeAbort, Plan: plan, Pending: json.RawMessage("[]")}, nil
 }

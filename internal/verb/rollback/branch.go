@@ -15,6 +15,7 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/verb/create"
 )
 
@@ -50,32 +51,32 @@ func (r *fileMoves) moveBranch(ctx context.Context, def *workflow.Definition) (b
 		b.Target = ""
 	}
 	if b.From != b.To && b.From != "" && b.To != "" {
-		n, err := commitsLeft(ctx, r.s, b.BranchPlan)
+		n, err := commitsLeft(ctx, r.s.Repo, b.BranchPlan)
 		if err != nil && !errors.Is(err, git.ErrMissing) {
 			b.warnings = append(b.warnings, "the commits in between cannot be counted: "+err.Error())
 		}
 		b.CommitsLeft = n
 	}
 	back, stays, err := r.branchBack(ctx, b.Target)
-	b.Back, b.warnings = back, append(append(b.warnings, stays...), b.sent(ctx, r.s)...)
+	b.Back, b.warnings = back, append(append(b.warnings, stays...), b.sent(ctx, r.s.Repo)...)
 	if err != nil || !b.Moved {
 		return b, err
 	}
 	if err := r.mayMove(ctx, b); err != nil {
 		return b, err
 	}
-	return b.leaveBehind(ctx, r.s)
+	return b.leaveBehind(ctx, r.s.Repo)
 }
 
 // sent warns if a remote has commits that leave the branch.
-func (b *branchMove) sent(ctx context.Context, s *checkpoint.Service) []string {
+func (b *branchMove) sent(ctx context.Context, repo *git.Repo) []string {
 	if !b.Moved || b.From == "" || b.To == "" {
 		return nil
 	}
-	if n, err := s.Repo.Commits.CountBetween(ctx, b.To, b.From); err != nil || n == 0 {
+	if n, err := repo.Commits.CountBetween(ctx, b.To, b.From); err != nil || n == 0 {
 		return nil
 	}
-	at, _ := s.Repo.Output(ctx, "for-each-ref", "--count=1", "--format=%(refname:short)", "--contains="+string(b.From), "refs/remotes/") //nolint:errcheck // nothing is known then
+	at, _ := repo.Output(ctx, "for-each-ref", "--count=1", "--format=%(refname:short)", "--contains="+string(b.From), "refs/remotes/") //nolint:errcheck // nothing is known then
 	if at = strings.TrimSpace(at); at == "" {
 		return nil
 	}
@@ -87,7 +88,7 @@ func (r *fileMoves) mayMove(ctx context.Context, b branchMove) error {
 	if b.To == "" {
 		return checkpoint.Failure(checkpoint.KindRefused, "--keep-branch restores only files and index", "the checkpoint was made before the first commit, so a branch cannot be moved to it")
 	}
-	if err := checkpoint.BranchIsFree(ctx, r.s, b.Target); err != nil {
+	if err := checkpoint.BranchIsFree(ctx, r.s.Repo, b.Target); err != nil {
 		return err
 	}
 	return r.refuseBuiltOn(ctx)
@@ -129,7 +130,7 @@ func (r *target) documentBranch(ctx context.Context, def *workflow.Definition, b
 		b.warnings = append(b.warnings, fmt.Sprintf("the document of the checkpoint names branch %s; --branch puts HEAD on it", render.Escape(facts.Branch)))
 		return b, err
 	}
-	if hasCommit(ctx, r.s, name.OID(facts.Commit)) {
+	if hasCommit(ctx, r.s.Repo, name.OID(facts.Commit)) {
 		at = name.OID(facts.Commit)
 	}
 	b.Target, b.To = named, at
@@ -138,11 +139,11 @@ func (r *target) documentBranch(ctx context.Context, def *workflow.Definition, b
 
 // commitsLeft counts the commits between the two positions of a branch. If the branch moves, it
 // counts those that no other branch has, because only these are left behind.
-func commitsLeft(ctx context.Context, s *checkpoint.Service, b checkpoint.BranchPlan) (int, error) {
+func commitsLeft(ctx context.Context, repo *git.Repo, b checkpoint.BranchPlan) (int, error) {
 	if b.Moved {
-		return s.Repo.Commits.CountLeft(ctx, b.To, b.From, b.Target)
+		return repo.Commits.CountLeft(ctx, b.To, b.From, b.Target)
 	}
-	return s.Repo.Commits.CountBetween(ctx, b.To, b.From)
+	return repo.Commits.CountBetween(ctx, b.To, b.From)
 }
 
 // movesBranch reports whether HEAD should move to the recorded commit, by the flags and by the
@@ -163,12 +164,12 @@ func (r *target) movesTo(g record.Git) bool {
 // leaveBehind checks the target branch when HEAD is on another one. The safety checkpoint has
 // HEAD's commit as a parent and keeps it reachable, but nothing keeps the commits of the target
 // branch. It refuses the move if no other ref has them. It returns the move with where that branch is.
-func (b branchMove) leaveBehind(ctx context.Context, s *checkpoint.Service) (branchMove, error) {
+func (b branchMove) leaveBehind(ctx context.Context, repo *git.Repo) (branchMove, error) {
 	if b.Target == "" || b.Target == b.Name {
 		b.was = b.From
 		return b, nil
 	}
-	was, err := s.Repo.Refs.Resolve(ctx, b.Target)
+	was, err := repo.Refs.Resolve(ctx, b.Target)
 	if err != nil && !errors.Is(err, git.ErrMissing) {
 		return b, err
 	}
@@ -180,7 +181,7 @@ func (b branchMove) leaveBehind(ctx context.Context, s *checkpoint.Service) (bra
 	if was == "" {
 		return b, nil
 	}
-	lost, err := s.Repo.Output(ctx, "rev-list", "--count", string(was), "--not", string(b.To), "--exclude="+string(b.Target), "--all", "--")
+	lost, err := repo.Output(ctx, "rev-list", "--count", string(was), "--not", string(b.To), "--exclude="+string(b.Target), "--all", "--")
 	if err != nil {
 		return b, err
 	}
@@ -216,9 +217,9 @@ func (r *target) branchBack(ctx context.Context, head name.Ref) (back *checkpoin
 		why = "the rollback made it"
 	case now != was.To:
 		why = "it has moved since"
-	case checkpoint.BranchIsFree(ctx, r.s, was.Name) != nil:
+	case checkpoint.BranchIsFree(ctx, r.s.Repo, was.Name) != nil:
 		why = "another worktree is on it"
-	case !hasCommit(ctx, r.s, was.From):
+	case !hasCommit(ctx, r.s.Repo, was.From):
 		why = "the commit it was at no longer exists"
 	default:
 		return &checkpoint.BranchBack{Name: was.Name, From: now, To: was.From}, nil, nil
@@ -235,31 +236,31 @@ func asideOf(rec *record.Record) (b checkpoint.BranchBack) {
 
 // hasCommit reports whether oid is a commit that can be read. The id comes from a record, so it may
 // be anything.
-func hasCommit(ctx context.Context, s *checkpoint.Service, oid name.OID) bool {
+func hasCommit(ctx context.Context, repo *git.Repo, oid name.OID) bool {
 	_, err := name.ParseOID(string(oid))
 	if err == nil {
-		_, err = s.Repo.Commits.Read(ctx, string(oid))
+		_, err = repo.Commits.Read(ctx, string(oid))
 	}
 	return err == nil
 }
 
 // takeBranchBack carries out what branchBack planned. If somebody has moved the branch since, it
 // warns and leaves it.
-func takeBranchBack(ctx context.Context, s *checkpoint.Service, b *checkpoint.BranchBack) {
+func takeBranchBack(ctx context.Context, s *store.Store, b *checkpoint.BranchBack) {
 	if b == nil {
 		return
 	}
-	if err := moveAside(ctx, s, b.Name, b.From, b.To); err != nil {
+	if err := moveAside(ctx, s.Repo, b.Name, b.From, b.To); err != nil {
 		s.Warn(fmt.Sprintf("branch %s stays where it is: %v", b.Name.Short(), err))
 	}
 }
 
 // moveAside moves a branch that HEAD is not on from one commit to another. It fails if the branch
 // is not at from. If it is at to already, as after a kill and --continue, it does nothing.
-func moveAside(ctx context.Context, s *checkpoint.Service, branch name.Ref, from, to name.OID) error {
-	if refNow(ctx, s, branch) == to {
+func moveAside(ctx context.Context, repo *git.Repo, branch name.Ref, from, to name.OID) error {
+	if refNow(ctx, repo, branch) == to {
 		return nil
 	}
-	_, err := s.Repo.Output(ctx, "update-ref", "-m", "checkpoint: undo of a rollback", string(branch), string(to), string(from))
+	_, err := repo.Output(ctx, "update-ref", "-m", "checkpoint: undo of a rollback", string(branch), string(to), string(from))
 	return err
 }

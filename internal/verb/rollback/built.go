@@ -36,7 +36,7 @@ func (r *fileMoves) refuseBuiltOn(ctx context.Context) error {
 		}
 		if goal.branch != now.branch { // the branch that HEAD is on stays, and another one moves
 			if now.commit = ""; goal.branch != "" && before[i].head == thisUndo {
-				now.commit = refNow(ctx, r.s, goal.branch)
+				now.commit = refNow(ctx, r.s.Repo, goal.branch)
 			}
 		}
 		commits, err := r.builtOn(ctx, l.Head, now.commit, goal)
@@ -44,7 +44,7 @@ func (r *fileMoves) refuseBuiltOn(ctx context.Context) error {
 			return err
 		}
 		if len(commits) > 0 {
-			return wouldTakeOff(r.lists.named(ctx, r.s, l.Rollback), goal.branch, commits, r.direction)
+			return wouldTakeOff(r.lists.named(ctx, r.s.Store, l.Rollback), goal.branch, commits, r.direction)
 		}
 	}
 	return nil
@@ -58,7 +58,7 @@ func (r *target) builtOn(ctx context.Context, move *journal.Event, now name.OID,
 	}
 	args := []string{"log", "--no-show-signature", "--no-decorate", "--no-color", "--format=%h %s", string(now), "--not"}
 	for _, oid := range []name.OID{goal.commit, r.movedTo(ctx, move, goal.branch)} {
-		if hasCommit(ctx, r.s, oid) {
+		if hasCommit(ctx, r.s.Repo, oid) {
 			args = append(args, string(oid))
 		}
 	}
@@ -80,7 +80,7 @@ func (r *target) movedTo(ctx context.Context, move *journal.Event, branch name.R
 	if isGone(e) {
 		return ""
 	}
-	rec, err := r.s.ReadRecord(ctx, e)
+	rec, err := checkpoint.ReadRecord(ctx, r.s.Store, e)
 	if err != nil {
 		return ""
 	}

@@ -5,6 +5,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/verb/continuation"
 )
 
@@ -12,19 +13,19 @@ import (
 // conversation that stayed.
 func (r *Plan) converse(ctx context.Context) error {
 	if levels := r.answer.Levels; len(levels) > 0 && levels[0].List == "undo" && r.To.Entry != nil {
-		if rec, err := r.s.ReadRecord(ctx, r.To.Entry); err == nil {
-			r.answer.Chat = continuation.Stayed(r.s, rec)
+		if rec, err := checkpoint.ReadRecord(ctx, r.s.Store, r.To.Entry); err == nil {
+			r.answer.Chat = continuation.Stayed(r.s.Repo, rec)
 		}
 	}
 	if r.Adds || r.Exact || r.Part || r.plan == nil {
 		return nil
 	}
-	found, err := continuation.Find(ctx, r.s, r.Files, r.record, continuation.SameWorktree)
+	found, err := continuation.Find(ctx, r.s.Sessions, r.Files, r.record, continuation.SameWorktree)
 	switch {
 	case r.req.Chat && err != nil:
 		return err
 	case r.req.Chat:
-		r.conversation, r.answer.Chat = found, found.Planned(r.s)
+		r.conversation, r.answer.Chat = found, found.Planned(r.s.Repo)
 	case err == nil:
 		r.answer.ChatOf = found.Title()
 	}
@@ -35,7 +36,7 @@ func (r *Plan) converse(ctx context.Context) error {
 // conversation, unless the rollback was cut off half-way: then --continue and --abort decide.
 func (r *Plan) goOn(ctx context.Context, done *Answer, failed error) {
 	if failed == nil {
-		done.Chat = continuationAnswer(r.s, r.prepared)
+		done.Chat = continuationAnswer(r.s.Store, r.prepared)
 		return
 	}
 	if dir, err := r.s.Repo.Dir(); err == nil {
@@ -43,18 +44,18 @@ func (r *Plan) goOn(ctx context.Context, done *Answer, failed error) {
 			return
 		}
 	}
-	dropped(ctx, r.s, r.prepared)
+	dropped(ctx, r.s.Store, r.prepared)
 }
 
 // dropped removes a conversation that was prepared, if there is one.
-func dropped(ctx context.Context, s *checkpoint.Service, p *continuation.Prepared) {
-	if err := p.Remove(context.WithoutCancel(ctx), s); err != nil {
+func dropped(ctx context.Context, s *store.Store, p *continuation.Prepared) {
+	if err := p.Remove(context.WithoutCancel(ctx), s.Repo); err != nil {
 		s.Warn(err.Error())
 	}
 }
 
 // continuationAnswer returns how a conversation goes on that was prepared, if one was.
-func continuationAnswer(s *checkpoint.Service, p *continuation.Prepared) *continuation.Answer {
+func continuationAnswer(s *store.Store, p *continuation.Prepared) *continuation.Answer {
 	a, err := p.Keep(s)
 	if err != nil {
 		s.Warn(err.Error())

@@ -46,7 +46,7 @@ func (r *Plan) leaveUnignored(ctx context.Context, c *snapshot.Capture) error {
 		}
 	}
 	for _, said := range create.SayUnignored(keep) {
-		r.s.Warn(said)
+		r.s.Store.Warn(said)
 	}
 	worktree, err := r.s.Worktree()
 	if err == nil && len(leave) > 0 {

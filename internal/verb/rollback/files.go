@@ -24,6 +24,7 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/storage/worktree"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
@@ -39,8 +40,8 @@ type contents struct {
 }
 
 // readTarget reads the record of a checkpoint and what else its record commit holds.
-func readTarget(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (rec *record.Record, got contents, err error) {
-	stored, err := s.ReadStored(ctx, e)
+func readTarget(ctx context.Context, s *store.Store, e *journal.Entry) (rec *record.Record, got contents, err error) {
+	stored, err := checkpoint.ReadStored(ctx, s, e)
 	if err != nil {
 		return nil, got, err
 	}
@@ -50,13 +51,13 @@ func readTarget(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (r
 		IntentToAdd: create.FromPaths(rec.Git.IntentToAdd), AssumeUnchanged: create.FromPaths(rec.Git.AssumeUnchanged),
 		SparsePresent: create.FromPaths(rec.Git.SparsePresent),
 	}
-	if index.Tree, err = s.Store.IndexTree(ctx, m); err != nil {
+	if index.Tree, err = s.IndexTree(ctx, m); err != nil {
 		return nil, got, err
 	}
-	if index.Unmerged, err = s.Store.Conflicts(ctx, m); err != nil {
+	if index.Unmerged, err = s.Conflicts(ctx, m); err != nil {
 		return nil, got, err
 	}
-	if index.SkipWorktree, err = s.Store.SkipWorktree(ctx, m); err != nil {
+	if index.SkipWorktree, err = s.SkipWorktree(ctx, m); err != nil {
 		return nil, got, err
 	}
 	sparse, known := create.MemberSparse.Of(rec.Git.Extra)
@@ -64,7 +65,7 @@ func readTarget(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (r
 	if rec.Git.Index != "" {
 		got.index = index
 	}
-	got.raw, err = s.Store.Raw(ctx, m)
+	got.raw, err = s.Raw(ctx, m)
 	return rec, got, err
 }
 
@@ -73,13 +74,13 @@ func (r *target) damaged(ctx context.Context, e *journal.Entry, err error) error
 	if r.Adds { // no rollback to one before it would help
 		return checkpoint.DamagedError(e, err)
 	}
-	return r.s.CorruptError(ctx, r.To.State, e, err)
+	return r.s.Rules.CorruptError(ctx, r.To.State, e, err)
 }
 
 // TargetOf returns the files and the index of a checkpoint, for callers that restore them into a
 // new worktree.
 func TargetOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (snapshot.Target, error) {
-	rec, got, err := readTarget(ctx, s, e)
+	rec, got, err := readTarget(ctx, s.Store, e)
 	if err != nil {
 		return snapshot.Target{}, checkpoint.DamagedError(e, err)
 	}
@@ -129,7 +130,7 @@ func (r *target) moveFiles(ctx context.Context, got contents) (*fileMoves, error
 		return nil, err
 	}
 	if r.Index != nil {
-		if _, got, err = readTarget(ctx, r.s, r.Index); err != nil {
+		if _, got, err = readTarget(ctx, r.s.Store, r.Index); err != nil {
 			return nil, r.damaged(ctx, r.Index, err)
 		}
 		target.Index = got.index
@@ -169,7 +170,7 @@ func (r *target) moveFiles(ctx context.Context, got contents) (*fileMoves, error
 			}
 		}
 		r.keepHidden(&target, moves.cur.Index)
-		out, err := excluded(ctx, r.s, moves.cur.Tree, target.Tree)
+		out, err := excluded(ctx, r.s.Repo, moves.cur.Tree, target.Tree)
 		if err != nil {
 			return nil, err
 		}
@@ -265,13 +266,13 @@ func (r *fileMoves) lacks(ctx context.Context, p string) (bool, error) {
 // those in always although they are excluded.
 func captureNow(ctx context.Context, s *checkpoint.Service, session name.Session, force []string, always ...string) (*snapshot.Capture, error) {
 	rules := snapshot.Rules{Force: force, Always: always}
-	create.WatchIgnored(ctx, s, session, &rules)
+	create.WatchIgnored(ctx, s.Store, session, &rules)
 	cur, err := create.Take(ctx, s, rules)
 	if err != nil {
 		return nil, err
 	}
 	// The rollback that the capture waited for may have been killed.
-	return cur, checkpoint.RefuseHalf(s, cur)
+	return cur, checkpoint.RefuseHalf(s.Repo, cur)
 }
 
 // wrote returns the files that the rollbacks to be undone have written, with their content. The
@@ -284,7 +285,7 @@ func (r *target) wrote(ctx context.Context) (map[string]name.OID, error) {
 		if isGone(e) || modeOf(l.Head) == ModeState {
 			continue // a level that is skipped, or that wrote nothing
 		}
-		rec, err := r.s.ReadRecord(ctx, e)
+		rec, err := checkpoint.ReadRecord(ctx, r.s.Store, e)
 		if err != nil {
 			return nil, checkpoint.DamagedError(e, err)
 		}
@@ -313,7 +314,7 @@ func (r *target) wroteBy(ctx context.Context, move *journal.Event, before *recor
 	if isGone(then) {
 		return nil, nil
 	}
-	tree, err := treeOf(ctx, r.s, then)
+	tree, err := treeOf(ctx, r.s.Repo, then)
 	if err != nil {
 		return nil, err
 	}
@@ -427,11 +428,11 @@ func (r *target) produced(ctx context.Context) (map[string]bool, error) {
 		if !after || e.Safety || e.Dead || before == nil || before.Dead || e.Checkpoint == r.Files.Checkpoint {
 			continue
 		}
-		a, err := treeOf(ctx, r.s, before)
+		a, err := treeOf(ctx, r.s.Repo, before)
 		if err != nil {
 			return nil, err
 		}
-		b, err := treeOf(ctx, r.s, e)
+		b, err := treeOf(ctx, r.s.Repo, e)
 		if err != nil {
 			return nil, err
 		}
@@ -447,8 +448,8 @@ func (r *target) produced(ctx context.Context) (map[string]bool, error) {
 }
 
 // treeOf returns the tree of a checkpoint's files.
-func treeOf(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (name.OID, error) {
-	commit, err := s.Repo.Commits.Read(ctx, string(e.Event().Commit))
+func treeOf(ctx context.Context, repo *git.Repo, e *journal.Entry) (name.OID, error) {
+	commit, err := repo.Commits.Read(ctx, string(e.Event().Commit))
 	if err != nil {
 		return "", checkpoint.DamagedError(e, err)
 	}

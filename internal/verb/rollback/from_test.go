@@ -23,7 +23,7 @@ func TestSavedWhileThePlanIsRead(t *testing.T) {
 				t.Fatal(err)
 			}
 			err := w.Do(func(ctx context.Context, s *checkpoint.Service) error {
-				st, err := s.State(ctx, "main")
+				st, err := checkpoint.State(ctx, s.Store, "main")
 				if err != nil {
 					return err
 				}
@@ -40,7 +40,7 @@ func TestSavedWhileThePlanIsRead(t *testing.T) {
 				t.Fatal(err)
 			}
 			err = w.Do(func(ctx context.Context, s *checkpoint.Service) error {
-				st, err := s.State(ctx, "main")
+				st, err := checkpoint.State(ctx, s.Store, "main")
 				if err == nil && st.Current != last {
 					t.Errorf("after the undo %s is current, want %s", st.Current, last)
 				}

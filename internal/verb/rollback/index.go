@@ -10,6 +10,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/verb/create"
 )
@@ -57,11 +58,11 @@ func headsOf(rec *record.Record, raw []byte) snapshot.Heads {
 
 // indexFits returns an error if HEAD has moved to a commit for which the index of an unfinished
 // rollback was not made: that index would stage the reverse of what was committed since.
-func indexFits(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore, meta checkpoint.Intent) error {
+func indexFits(ctx context.Context, repo *git.Repo, staged *snapshot.Restore, meta checkpoint.Intent) error {
 	if !staged.MovesIndex() {
 		return nil
 	}
-	now := s.Repo.Checkout.HeadNow(ctx).OID
+	now := repo.Checkout.HeadNow(ctx).OID
 	if now == meta.OldHead || meta.Branch.Moved && now == meta.Branch.To {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/verb/create"
 )
@@ -74,12 +75,12 @@ func (r *fileMoves) refuseLocked() error {
 // excluded returns the files in which two trees differ and that checkpoint.exclude names. No
 // rollback touches them: what is there is in no safety checkpoint, and what a rollback put there
 // could not be taken away again by its undo.
-func excluded(ctx context.Context, s *checkpoint.Service, cur, tree name.OID) ([]string, error) {
-	specs := create.ExcludedAlways(s)
+func excluded(ctx context.Context, repo *git.Repo, cur, tree name.OID) ([]string, error) {
+	specs := create.ExcludedAlways(repo)
 	if len(specs) == 0 {
 		return nil, nil
 	}
-	found, err := s.Repo.Trees.DiffMatching(ctx, cur, tree, specs)
+	found, err := repo.Trees.DiffMatching(ctx, cur, tree, specs)
 	return slices.Sorted(maps.Keys(found)), err
 }
 
@@ -94,7 +95,7 @@ func (r *fileMoves) sayExcluded(paths []string) error {
 	said := fmt.Sprintf("%s stays as it is, because checkpoint.exclude matches it", name.Clip(paths[first], name.Said))
 	how := fmt.Sprintf("`git restore --source=%s -- PATH` brings it back", r.Files.Event().Commit.Short())
 	if r.Exact {
-		r.s.Warn(said + "; " + how)
+		r.s.Store.Warn(said + "; " + how)
 	} else if len(r.req.Paths) > 0 && len(r.plan.Ops) == 0 {
 		return checkpoint.Failure(checkpoint.KindRefused, how, "%s; nothing else differs", said)
 	}

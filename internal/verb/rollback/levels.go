@@ -13,10 +13,11 @@ import (
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/storage/store"
 )
 
 // Levels returns what this worktree can undo and redo, the next one first.
-func Levels(ctx context.Context, s *checkpoint.Service) (undo, redo []UndoLevel, err error) {
+func Levels(ctx context.Context, s *store.Store) (undo, redo []UndoLevel, err error) {
 	w, err := readLists(ctx, s)
 	if err != nil {
 		return nil, nil, err
@@ -28,7 +29,7 @@ func Levels(ctx context.Context, s *checkpoint.Service) (undo, redo []UndoLevel,
 }
 
 // Next returns what the next undo and the next redo would do, or nil.
-func Next(ctx context.Context, s *checkpoint.Service) (undo, redo *UndoLevel, err error) {
+func Next(ctx context.Context, s *store.Store) (undo, redo *UndoLevel, err error) {
 	w, err := readLists(ctx, s)
 	if err != nil {
 		return nil, nil, err
@@ -44,7 +45,7 @@ func Next(ctx context.Context, s *checkpoint.Service) (undo, redo *UndoLevel, er
 	return next(back), next(forward), nil
 }
 
-func (w *undoLists) list(ctx context.Context, s *checkpoint.Service, d direction) (_ []UndoLevel, err error) {
+func (w *undoLists) list(ctx context.Context, s *store.Store, d direction) (_ []UndoLevel, err error) {
 	levels := []UndoLevel{}
 	for i, l := range w.levels(d) {
 		shown := w.shown(ctx, s, d, i+1, l)
@@ -57,7 +58,7 @@ func (w *undoLists) list(ctx context.Context, s *checkpoint.Service, d direction
 }
 
 // shown returns a level for an answer. n is its position in the list, from 1.
-func (w *undoLists) shown(ctx context.Context, s *checkpoint.Service, d direction, n int, l journal.Level) UndoLevel {
+func (w *undoLists) shown(ctx context.Context, s *store.Store, d direction, n int, l journal.Level) UndoLevel {
 	shown := UndoLevel{
 		List: string(d), N: n, Event: l.Head.OID, Time: checkpoint.Time{Time: l.Head.Time}, Session: l.State.Session, What: l.Rollback.Subject(),
 		Reason: l.Rollback.Reason, To: l.Head.From, ToLabel: l.Head.FromLabel, Safety: l.Head.Safety,
@@ -74,7 +75,7 @@ func (w *undoLists) shown(ctx context.Context, s *checkpoint.Service, d directio
 }
 
 // said says what a rollback did, with the message of the checkpoint that it went to.
-func (w *undoLists) said(ctx context.Context, s *checkpoint.Service, e *journal.Event) string {
+func (w *undoLists) said(ctx context.Context, s *store.Store, e *journal.Event) string {
 	if e.Mode == string(ModeLand) {
 		return e.Reason // "land cp-03 on main"
 	}
@@ -111,7 +112,7 @@ func (w *undoLists) reverts(e *journal.Event) bool {
 }
 
 // named is said, for use within a sentence.
-func (w *undoLists) named(ctx context.Context, s *checkpoint.Service, e *journal.Event) string {
+func (w *undoLists) named(ctx context.Context, s *store.Store, e *journal.Event) string {
 	said := w.said(ctx, s, e)
 	if e.Mode == string(ModeLand) {
 		return strconv.Quote(said)
@@ -120,22 +121,22 @@ func (w *undoLists) named(ctx context.Context, s *checkpoint.Service, e *journal
 }
 
 // mention returns how a checkpoint of any of the sessions is mentioned.
-func (w *undoLists) mention(ctx context.Context, s *checkpoint.Service, id name.ID) checkpoint.Mention {
+func (w *undoLists) mention(ctx context.Context, s *store.Store, id name.ID) checkpoint.Mention {
 	for _, st := range w.states {
 		if e := st.Entry(st.StandIn(id)); e != nil {
-			return s.Mentioned(ctx, st, e)
+			return checkpoint.Mentioned(ctx, s, st, e)
 		}
 	}
 	return checkpoint.Mention{Name: cmp.Or(string(id), "none")}
 }
 
 // called returns text with the message of the checkpoint that it begins with, if it is the name of one.
-func (w *undoLists) called(ctx context.Context, s *checkpoint.Service, session name.Session, text string) string {
+func (w *undoLists) called(ctx context.Context, s *store.Store, session name.Session, text string) string {
 	named, _, _ := strings.Cut(text, ": ")
 	for _, st := range w.states {
 		for _, e := range st.Checkpoints() {
 			if st.Session == session && e.Live && checkpoint.CalledBy(e) == named {
-				return s.Mentioned(ctx, st, e).String() + strings.TrimPrefix(text, named)
+				return checkpoint.Mentioned(ctx, s, st, e).String() + strings.TrimPrefix(text, named)
 			}
 		}
 	}
@@ -143,7 +144,7 @@ func (w *undoLists) called(ctx context.Context, s *checkpoint.Service, session n
 }
 
 // changedBy returns how many files a rollback changed, or nil if that is not known (any more).
-func changedBy(ctx context.Context, s *checkpoint.Service, w *undoLists, e *journal.Event) (*int, error) {
+func changedBy(ctx context.Context, s *store.Store, w *undoLists, e *journal.Event) (*int, error) {
 	after := cmp.Or(e.Files, e.To)
 	// The rollback changed the worktree from its safety checkpoint to the checkpoint it went to.
 	a, b := w.entry(e.Safety), w.entry(after)
@@ -157,7 +158,7 @@ func changedBy(ctx context.Context, s *checkpoint.Service, w *undoLists, e *jour
 		return nil, nil
 	}
 	if Mode(e.Mode) == ModeWorktree { // with paths it changed only some, too
-		rec, err := s.ReadRecord(ctx, a)
+		rec, err := checkpoint.ReadRecord(ctx, s, a)
 		if err != nil {
 			return nil, nil //nolint:nilerr // a damaged one is in the list too, and validate names it
 		}
@@ -165,8 +166,8 @@ func changedBy(ctx context.Context, s *checkpoint.Service, w *undoLists, e *jour
 			return nil, nil
 		}
 	}
-	from, err := treeOf(ctx, s, a)
-	to, failed := treeOf(ctx, s, b)
+	from, err := treeOf(ctx, s.Repo, a)
+	to, failed := treeOf(ctx, s.Repo, b)
 	if err != nil || failed != nil {
 		return nil, nil //nolint:nilerr // a damaged one is in the list too, and validate names it
 	}
@@ -176,7 +177,7 @@ func changedBy(ctx context.Context, s *checkpoint.Service, w *undoLists, e *jour
 
 // shownLevels returns the levels that an undo or redo covers, and what other worktrees did since the
 // oldest of them in each session.
-func (u undo) shownLevels(ctx context.Context, s *checkpoint.Service) (levels []UndoLevel, meanwhile []Meanwhile) {
+func (u undo) shownLevels(ctx context.Context, s *store.Store) (levels []UndoLevel, meanwhile []Meanwhile) {
 	for i, l := range u.levels {
 		levels = append(levels, u.lists.shown(ctx, s, u.direction, i+1, l))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/inspect"
 )
@@ -60,7 +61,7 @@ func (r *Plan) PrintDiff(ctx context.Context, to inspect.IO) (int, error) {
 }
 
 // finished says what a cut-off rollback was: one of some paths, an undo or a redo.
-func (a *Answer) finished(ctx context.Context, s *checkpoint.Service, st *journal.State, event journal.Event) {
+func (a *Answer) finished(ctx context.Context, s *store.Store, st *journal.State, event journal.Event) {
 	if a.Stays = event.Stays(); event.Undoes != "" {
 		a.Command = string(back)
 	}
@@ -68,6 +69,6 @@ func (a *Answer) finished(ctx context.Context, s *checkpoint.Service, st *journa
 		a.Command = string(forward)
 	}
 	if e := st.Entry(event.Files); a.Stays && e != nil {
-		a.FilesFrom, a.Source = &checkpoint.Labelled{ID: e.Checkpoint, Label: e.Label}, s.Mentioned(ctx, st, e)
+		a.FilesFrom, a.Source = &checkpoint.Labelled{ID: e.Checkpoint, Label: e.Label}, checkpoint.Mentioned(ctx, s, st, e)
 	}
 }

@@ -40,7 +40,7 @@ func (r *fileMoves) others(ctx context.Context, plan PlanFiles) ([]Others, error
 		if e.Dead || e.Safety {
 			continue
 		}
-		step, err := author.StepOf(ctx, r.s, r.To.State, e)
+		step, err := author.StepOf(ctx, r.s.Store, r.To.State, e)
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil, err
@@ -66,7 +66,7 @@ func (r *fileMoves) others(ctx context.Context, plan PlanFiles) ([]Others, error
 // uncaptured returns who made what the session's current checkpoint does not have yet.
 func (r *fileMoves) uncaptured(ctx context.Context) (all grouped, err error) {
 	current := r.To.State.CurrentEntry()
-	rec, err := r.s.ReadRecord(ctx, current)
+	rec, err := checkpoint.ReadRecord(ctx, r.s.Store, current)
 	if err != nil {
 		return nil, nil //nolint:nilerr // then it is not known what changed
 	}
@@ -124,8 +124,8 @@ func (r *fileMoves) leftOut(ctx context.Context) ([]inspect.LeftOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := inspect.LeftOutOf(r.s, r.record, shot.Sight)
-	moved, err := inspect.MovedInside(ctx, r.s, r.record, r.cur)
+	list := inspect.LeftOutOf(r.s.Settings, r.record, shot.Sight)
+	moved, err := inspect.MovedInside(ctx, r.s.Repo, r.record, r.cur)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/sys/gather"
 )
@@ -67,7 +68,7 @@ func targetOfUndo(ctx context.Context, s *checkpoint.Service, u undo, plans []jo
 	in := u.levels[last].State
 	// The last plan says where the undo ends, all plans together what it discards and restores.
 	t := target{
-		s: s, undo: u, req: Request{Mode: ModeState, Branch: BranchKeep, Force: u.sameOperation(ctx, s)},
+		s: s, undo: u, req: Request{Mode: ModeState, Branch: BranchKeep, Force: u.sameOperation(ctx, s.Store)},
 		Move: Move{To: &checkpoint.Found{Session: in.Session, State: in, Entry: in.Entry(plans[last].Target)}, Exact: true},
 	}
 	for _, in := range bySession(u.levels) {
@@ -78,7 +79,7 @@ func targetOfUndo(ctx context.Context, s *checkpoint.Service, u undo, plans []jo
 	safety := func(at int) (*journal.Entry, error) {
 		e := u.lists.entry(u.levels[at].Head.Safety)
 		if isGone(e) {
-			return nil, u.lists.withoutSafety(ctx, s, u.direction, at+1)
+			return nil, u.lists.withoutSafety(ctx, s.Store, u.direction, at+1)
 		}
 		return e, nil
 	}
@@ -135,7 +136,7 @@ func (r *fileMoves) divide(ctx context.Context) (transactions []int, err error) 
 			}
 		}
 		if isGone(r.lists.entry(r.levels[i-1].Head.Safety)) {
-			return nil, r.lists.withoutSafety(ctx, r.s, r.direction, i)
+			return nil, r.lists.withoutSafety(ctx, r.s.Store, r.direction, i)
 		}
 		transactions = append(transactions, i-first)
 		first = i
@@ -150,7 +151,7 @@ func (r *fileMoves) isAlone(ctx context.Context, l journal.Level) bool {
 	if l.Head.Stays() || l.Head.Branch == "" || isGone(e) {
 		return l.Head.Stays() && !isGone(e)
 	}
-	rec, err := r.s.ReadRecord(ctx, e)
+	rec, err := checkpoint.ReadRecord(ctx, r.s.Store, e)
 	return err == nil && asideOf(rec).Name != ""
 }
 
@@ -176,7 +177,7 @@ func (r *fileMoves) goTogether(ctx context.Context, first, level int) (bool, err
 		}
 	}
 	files, index, head := of[0], of[1], of[2]
-	return (!needsIndex || sameIndex(index.index, files.index) && sameTree(ctx, r.s, index.commit, files.commit)) && (!needsHead || head.isAt(files)), nil
+	return (!needsIndex || sameIndex(index.index, files.index) && sameTree(ctx, r.s.Repo, index.commit, files.commit)) && (!needsHead || head.isAt(files)), nil
 }
 
 // applyEach applies an undo of more than one transaction. Each is planned when the one before it is
@@ -228,9 +229,9 @@ func (r *fileMoves) heldBy(ctx context.Context, level int) (held, error) {
 	}
 	e := r.lists.entry(r.levels[level].Head.Safety)
 	if isGone(e) {
-		return held{}, r.lists.withoutSafety(ctx, r.s, r.direction, level+1)
+		return held{}, r.lists.withoutSafety(ctx, r.s.Store, r.direction, level+1)
 	}
-	rec, got, err := readTarget(ctx, r.s, e)
+	rec, got, err := readTarget(ctx, r.s.Store, e)
 	if err != nil {
 		return held{}, checkpoint.DamagedError(e, err)
 	}
@@ -243,12 +244,12 @@ func (r *fileMoves) heldBy(ctx context.Context, level int) (held, error) {
 
 // sameTree reports whether two commits have the same files. Two indexes can be the same only if
 // their HEADs have the same files, because what is staged is the difference from HEAD.
-func sameTree(ctx context.Context, s *checkpoint.Service, a, b name.OID) bool {
+func sameTree(ctx context.Context, repo *git.Repo, a, b name.OID) bool {
 	if a == b || a == "" || b == "" {
 		return a == b
 	}
-	x, err := s.Repo.Commits.Read(ctx, string(a))
-	y, failed := s.Repo.Commits.Read(ctx, string(b))
+	x, err := repo.Commits.Read(ctx, string(a))
+	y, failed := repo.Commits.Read(ctx, string(b))
 	return err == nil && failed == nil && x.Tree == y.Tree
 }
 
@@ -307,7 +308,7 @@ func (r *target) headRecord(ctx context.Context) (*record.Record, error) {
 	if r.Head == nil || r.Head == r.Files {
 		return r.record, nil
 	}
-	rec, err := r.s.ReadRecord(ctx, r.Head)
+	rec, err := checkpoint.ReadRecord(ctx, r.s.Store, r.Head)
 	if err != nil {
 		return nil, checkpoint.DamagedError(r.Head, err)
 	}

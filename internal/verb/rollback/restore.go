@@ -11,6 +11,7 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
@@ -29,26 +30,26 @@ func restoring(s *checkpoint.Service, req Request, from *checkpoint.Found) (targ
 		return target{}, checkpoint.Failure(checkpoint.KindRefused, hint, "session %q is at no checkpoint, so an undo could not go back to one", from.Session)
 	}
 	return target{s: s, req: req, Move: Move{
-		To: &checkpoint.Found{Session: from.Session, State: from.State, Entry: now}, Files: from.Entry, Named: true, Part: true, Branch: branchStays(s),
+		To: &checkpoint.Found{Session: from.Session, State: from.State, Entry: now}, Files: from.Entry, Named: true, Part: true, Branch: branchStays(s.Repo),
 		Mode: ModePaths, Before: "before some paths of " + checkpoint.CalledBy(from.Entry) + " were restored",
 	}}, nil
 }
 
 // branchStays is the plan that leaves HEAD and its branch where they are.
-func branchStays(s *checkpoint.Service) *checkpoint.BranchPlan {
-	return &checkpoint.BranchPlan{Name: s.Repo.Head.Branch, From: s.Repo.Head.OID, To: s.Repo.Head.OID}
+func branchStays(repo *git.Repo) *checkpoint.BranchPlan {
+	return &checkpoint.BranchPlan{Name: repo.Head.Branch, From: repo.Head.OID, To: repo.Head.OID}
 }
 
 // undoRestores makes r the undo of restores alone. If there are several, each is undone by itself, and
 // r shows what they do together.
 func (r *target) undoRestores(ctx context.Context) {
-	r.Part, r.Branch, r.Mode, r.req.Mode, r.only = true, branchStays(r.s), ModePaths, ModeWorktree, map[string]bool{}
+	r.Part, r.Branch, r.Mode, r.req.Mode, r.only = true, branchStays(r.s.Repo), ModePaths, ModeWorktree, map[string]bool{}
 	for _, l := range r.levels {
 		if !l.Head.Stays() || isGone(r.lists.entry(l.Head.Safety)) {
 			continue
 		}
 		var changed create.Restored
-		rec, err := r.s.ReadRecord(ctx, r.lists.entry(l.Head.Safety))
+		rec, err := checkpoint.ReadRecord(ctx, r.s.Store, r.lists.entry(l.Head.Safety))
 		says := err == nil
 		if says {
 			changed, says = create.MemberRestored.Of(rec.Snapshot.Extra)
@@ -115,7 +116,7 @@ func (r *target) filter() (func(path string) bool, error) {
 	case r.only != nil:
 		return func(p string) bool { return r.only[p] }, nil
 	case len(r.req.Paths) > 0:
-		return inspect.PathFilter(r.s, r.req.Paths)
+		return inspect.PathFilter(r.s.Repo, r.req.Paths)
 	}
 	return nil, nil
 }

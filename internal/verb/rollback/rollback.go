@@ -112,11 +112,11 @@ func (r *Plan) Answer() *Answer { return r.answer }
 // Prepare plans a rollback to the checkpoint that req.Ref names. It writes no ref and moves no
 // file. With DryRun it also works in a repository that can only be read.
 func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, error) {
-	to, err := s.ReachOne(ctx, req.Session, req.Ref)
+	to, err := s.Sessions.ReachOne(ctx, req.Session, req.Ref)
 	if err != nil {
 		return nil, err
 	}
-	req.Reason = clearance.Redacted(s, "reason", req.Reason)
+	req.Reason = clearance.Redacted(s.Rules, "reason", req.Reason)
 	if len(req.Paths) > 0 && !req.WithState && req.Mode != ModeState { // some paths and nothing else
 		t, err := restoring(s, req, to)
 		if err != nil {
@@ -193,7 +193,7 @@ func compute(ctx context.Context, asked target) (*Plan, error) {
 	a := r.answer
 	a.Branch, a.Warnings = r.branch.BranchPlan, slices.Concat(r.operationOver(ctx), a.Warnings, r.branch.warnings)
 	if r.plan != nil && !r.Adds && !r.FilesStay && !a.Branch.Moved {
-		a.Elsewhere = checkpoint.OtherBranch(r.s, r.record)
+		a.Elsewhere = checkpoint.OtherBranch(r.s.Repo, r.record)
 	}
 	if err := r.converse(ctx); err != nil {
 		return nil, err
@@ -217,7 +217,7 @@ func (r target) read(ctx context.Context) (*target, contents, error) {
 	}
 	var err error
 	var got contents
-	if r.record, got, err = readTarget(ctx, r.s, r.Files); err != nil {
+	if r.record, got, err = readTarget(ctx, r.s.Store, r.Files); err != nil {
 		return nil, got, r.damaged(ctx, r.Files, err)
 	}
 	if err := r.refuseWithoutFiles(); err != nil {
@@ -227,14 +227,14 @@ func (r target) read(ctx context.Context) (*target, contents, error) {
 	// The state comes from the checkpoint that becomes current, the files from another one: an
 	// undo, or a rollback to a safety checkpoint.
 	if !r.Adds && r.To.Entry != nil && r.To.Entry != r.Files && !r.To.Entry.Dead {
-		goal, err := r.s.ReadRecord(ctx, r.To.Entry)
+		goal, err := checkpoint.ReadRecord(ctx, r.s.Store, r.To.Entry)
 		switch {
 		case err == nil:
 			r.goal = goal
 		case ctx.Err() != nil:
 			return nil, got, context.Cause(ctx)
 		default: // the files do not need it, and they must come back
-			r.s.Warn(fmt.Sprintf("%s becomes current although it cannot be read: %v", checkpoint.CalledBy(r.To.Entry), err))
+			r.s.Store.Warn(fmt.Sprintf("%s becomes current although it cannot be read: %v", checkpoint.CalledBy(r.To.Entry), err))
 		}
 	}
 	return &r, got, nil
@@ -251,22 +251,22 @@ func (r *target) refuseWithoutFiles() error {
 
 // refuseUnfinished returns an error while another rollback in this worktree runs, or was killed and
 // is neither continued nor aborted.
-func refuseUnfinished(s *checkpoint.Service) error {
-	dir, err := s.Repo.Dir()
+func refuseUnfinished(repo *git.Repo) error {
+	dir, err := repo.Dir()
 	if err != nil {
 		return err
 	}
 	if snapshot.Moving(dir) {
 		return snapshot.ErrBusy
 	}
-	return s.RefuseHalfRolledBack()
+	return checkpoint.RefuseHalfRolledBack(repo)
 }
 
 // refuseEarly returns an error if this worktree cannot be rolled back now: a merge or rebase is in
 // progress, and its own state in the git directory would not fit the restored files. With Force
 // only files are restored.
 func (r *target) refuseEarly() error {
-	if err := refuseUnfinished(r.s); err != nil {
+	if err := refuseUnfinished(r.s.Repo); err != nil {
 		return err
 	}
 	if op := r.s.Repo.Checkout.Operation(); op != "" && !r.req.Force && r.req.Mode != ModeState {

@@ -8,6 +8,7 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/verb/create"
 )
 
@@ -30,7 +31,7 @@ func unfinished(ctx context.Context, s *checkpoint.Service) (_ *snapshot.Restore
 	if meta, err = checkpoint.ReadIntent(staged.Meta()); err != nil {
 		return nil, meta, nil, err
 	}
-	st, err := s.State(ctx, meta.Session)
+	st, err := checkpoint.State(ctx, s.Store, meta.Session)
 	if err != nil {
 		return nil, meta, nil, err
 	}
@@ -45,12 +46,12 @@ func unfinished(ctx context.Context, s *checkpoint.Service) (_ *snapshot.Restore
 	if err := staged.LockDatabases(); err != nil {
 		return nil, meta, nil, whole(err)
 	}
-	def, err := s.ReadableDefinition(ctx, st)
+	def, err := s.Rules.ReadableDefinition(ctx, st)
 	if err != nil {
 		return nil, meta, nil, err
 	}
 	if _, err := create.Safety(ctx, s, create.SafetyRequest{
-		Session: meta.Session, Definition: def, Capture: cur, Message: messageBefore(ctx, s, st, meta) + ", half-way",
+		Session: meta.Session, Definition: def, Capture: cur, Message: messageBefore(ctx, s.Store, st, meta) + ", half-way",
 	}); err != nil {
 		return nil, meta, nil, err
 	}
@@ -67,9 +68,9 @@ func whole(err error) error {
 
 // messageBefore returns the message of the safety checkpoint of a killed rollback: it says what was
 // killed. Where that checkpoint cannot be read, the intent says less.
-func messageBefore(ctx context.Context, s *checkpoint.Service, st *journal.State, meta checkpoint.Intent) string {
+func messageBefore(ctx context.Context, s *store.Store, st *journal.State, meta checkpoint.Intent) string {
 	if e := st.Entry(meta.Safety); e != nil {
-		if r, err := s.ReadRecord(ctx, e); err == nil {
+		if r, err := checkpoint.ReadRecord(ctx, s, e); err == nil {
 			return r.Message
 		}
 	}

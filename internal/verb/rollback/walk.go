@@ -18,6 +18,7 @@ import (
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/gather"
 )
 
@@ -58,12 +59,12 @@ func (w *undoLists) entry(id name.ID) *journal.Entry {
 
 // readLists reads the lists of this worktree from the journals of all sessions. A session that
 // cannot be read is left out with a warning.
-func readLists(ctx context.Context, s *checkpoint.Service) (*undoLists, error) {
-	id, err := s.Store.WorktreeID()
+func readLists(ctx context.Context, s *store.Store) (*undoLists, error) {
+	id, err := s.WorktreeID()
 	if err != nil {
 		return nil, err
 	}
-	states, err := s.States(ctx, "session %q cannot be read, so its rollbacks are not in the lists: %v")
+	states, err := checkpoint.States(ctx, s, "session %q cannot be read, so its rollbacks are not in the lists: %v")
 	if err != nil {
 		return nil, err
 	}
@@ -72,10 +73,10 @@ func readLists(ctx context.Context, s *checkpoint.Service) (*undoLists, error) {
 
 // PrepareUndo plans an undo of the last rollbacks of this worktree, or a redo of the last undos.
 func PrepareUndo(ctx context.Context, s *checkpoint.Service, req UndoRequest) (*Plan, error) {
-	if err := refuseUnfinished(s); err != nil { // an unfinished one may be in no journal yet
+	if err := refuseUnfinished(s.Repo); err != nil { // an unfinished one may be in no journal yet
 		return nil, err
 	}
-	w, err := readLists(ctx, s)
+	w, err := readLists(ctx, s.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func PrepareUndo(ctx context.Context, s *checkpoint.Service, req UndoRequest) (*
 	if req.Redo {
 		u.direction = forward
 	}
-	if u.levels, err = chooseLevels(ctx, s, w, req, u.direction); err != nil {
+	if u.levels, err = chooseLevels(ctx, s.Sessions, w, req, u.direction); err != nil {
 		return nil, err
 	}
 	plans, err := planEach(u.levels)
@@ -107,13 +108,13 @@ func PrepareUndo(ctx context.Context, s *checkpoint.Service, req UndoRequest) (*
 	t.req.DryRun, t.req.OverwriteIgnored = req.DryRun, req.OverwriteIgnored
 	p, err := plan(ctx, t)
 	if err == nil && !req.Redo {
-		p.Answer().SavedSince = savedSince(ctx, s)
+		p.Answer().SavedSince = savedSince(ctx, s.Sessions)
 	}
 	return p, err
 }
 
 // chooseLevels returns the levels to undo, in the order in which they are undone.
-func chooseLevels(ctx context.Context, s *checkpoint.Service, w *undoLists, req UndoRequest, d direction) ([]journal.Level, error) {
+func chooseLevels(ctx context.Context, s *checkpoint.Sessions, w *undoLists, req UndoRequest, d direction) ([]journal.Level, error) {
 	levels := w.levels(d)
 	if len(levels) == 0 {
 		return nil, nothingThere(ctx, s, w, req)
@@ -136,7 +137,7 @@ func chooseLevels(ctx context.Context, s *checkpoint.Service, w *undoLists, req 
 
 // nothingThere returns the error for an empty list. A worktree that lost its id cannot know its own
 // rollbacks, so the hints show all candidates of the session.
-func nothingThere(ctx context.Context, s *checkpoint.Service, w *undoLists, req UndoRequest) error {
+func nothingThere(ctx context.Context, s *checkpoint.Sessions, w *undoLists, req UndoRequest) error {
 	if req.Redo {
 		return checkpoint.Failure(checkpoint.KindNotFound, "", "there is nothing to redo in this worktree: no undo since its last rollback")
 	}
@@ -167,7 +168,7 @@ func nothingThere(ctx context.Context, s *checkpoint.Service, w *undoLists, req 
 			if safety := st.Entry(c.Safety); safety != nil && !safety.Dead { // it has what was not saved, too
 				back = c.Safety
 			}
-			e.Hints = append(e.Hints, fmt.Sprintf("%s in worktree %s: `git checkpoint rollback %s`", w.said(ctx, s, c), c.Worktree, back))
+			e.Hints = append(e.Hints, fmt.Sprintf("%s in worktree %s: `git checkpoint rollback %s`", w.said(ctx, s.Store, c), c.Worktree, back))
 		}
 	}
 	return e
@@ -175,12 +176,12 @@ func nothingThere(ctx context.Context, s *checkpoint.Service, w *undoLists, req 
 
 // savedSince says how to remove the checkpoint that was saved last, if nothing has happened in its
 // session since: somebody who has just saved here by mistake may expect an undo to take it back.
-func savedSince(ctx context.Context, s *checkpoint.Service) string {
+func savedSince(ctx context.Context, s *checkpoint.Sessions) string {
 	session, err := s.ChooseSession(ctx, "")
 	if err != nil {
 		return ""
 	}
-	st, err := s.State(ctx, session)
+	st, err := checkpoint.State(ctx, s.Store, session)
 	if err != nil {
 		return ""
 	}
@@ -192,7 +193,7 @@ func savedSince(ctx context.Context, s *checkpoint.Service) string {
 	if last.Kind != journal.KindCreate || e == nil || !e.Live || !e.Milestone || e.Checkpoint != st.Place || slices.Contains([]string{workflow.TriggerPromote, workflow.TriggerRevert}, e.Event().Trigger) {
 		return ""
 	}
-	m := s.Mentioned(ctx, st, e)
+	m := checkpoint.Mentioned(ctx, s.Store, st, e)
 	return "an undo takes rollbacks back, not saves: `git checkpoint delete " + checkpoint.TypedName(st, e) + "` removes " + strings.Map(oneLine, m.String())
 }
 
@@ -206,7 +207,7 @@ func oneLine(r rune) rune {
 
 // findLevel returns the index of the level that the user named: by one of its events, by the safety
 // checkpoint that it made, or by the checkpoint that it went to.
-func findLevel(ctx context.Context, s *checkpoint.Service, levels []journal.Level, to string) (int, error) {
+func findLevel(ctx context.Context, s *checkpoint.Sessions, levels []journal.Level, to string) (int, error) {
 	const shortestEvent = 4 // how many digits of an event's id must be typed
 	named := func(e *journal.Event) bool {
 		return len(to) >= shortestEvent && strings.HasPrefix(string(e.OID), strings.ToLower(to))
@@ -237,7 +238,7 @@ func findLevel(ctx context.Context, s *checkpoint.Service, levels []journal.Leve
 	}
 	at := slices.IndexFunc(levels, func(l journal.Level) bool { return l.Rollback.To == f.Entry.Checkpoint })
 	if at < 0 {
-		return 0, checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint undo --list` shows the rollbacks that can be named", "no rollback in the list went to %s", s.Mentioned(ctx, f.State, f.Entry))
+		return 0, checkpoint.Failure(checkpoint.KindNotFound, "`git checkpoint undo --list` shows the rollbacks that can be named", "no rollback in the list went to %s", checkpoint.Mentioned(ctx, s.Store, f.State, f.Entry))
 	}
 	return at, nil
 }
@@ -274,7 +275,7 @@ func bySession(levels []journal.Level) [][]int {
 // withoutSafety returns the error for an undo of count levels whose last one has no safety
 // checkpoint any more. An undo of more levels may still work, if a later one has its safety
 // checkpoint.
-func (w *undoLists) withoutSafety(ctx context.Context, s *checkpoint.Service, d direction, count int) error {
+func (w *undoLists) withoutSafety(ctx context.Context, s *store.Store, d direction, count int) error {
 	all := w.levels(d)
 	last := all[count-1]
 	done := "undone"
@@ -299,7 +300,7 @@ func (w *undoLists) withoutSafety(ctx context.Context, s *checkpoint.Service, d 
 // sameOperation reports whether the rollbacks to be undone were made during the same operation of
 // git, such as a merge, that is in progress now. Then they restored files only, and so may their
 // undo. Any other undo has to wait until the operation is over.
-func (u undo) sameOperation(ctx context.Context, s *checkpoint.Service) bool {
+func (u undo) sameOperation(ctx context.Context, s *store.Store) bool {
 	op := s.Repo.Checkout.Operation()
 	if op == "" {
 		return false
@@ -309,7 +310,7 @@ func (u undo) sameOperation(ctx context.Context, s *checkpoint.Service) bool {
 		if isGone(e) {
 			return false
 		}
-		then, err := s.ReadRecord(ctx, e)
+		then, err := checkpoint.ReadRecord(ctx, s, e)
 		if err != nil || then.Git.Operation != op {
 			return false
 		}

@@ -44,7 +44,7 @@ func (r *running) keepBefore(ctx context.Context) error {
 	}
 	// With the trigger switched off there is nothing to go back to, which is no reason not
 	// to run.
-	if err := create.CheckTrigger(r.s, r.def, "", keep.Trigger); err != nil {
+	if err := create.CheckTrigger(r.s.Rules, r.def, "", keep.Trigger); err != nil {
 		if checkpoint.KindOf(err) == checkpoint.KindNothing {
 			r.unkept, err = err.Error(), nil
 		}
@@ -89,7 +89,7 @@ func (r *running) restore(ctx context.Context, to *checkpoint.Labelled) error {
 		if r.unkept != "" {
 			why = "nothing was rolled back, because what was there before is in no checkpoint: " + r.unkept
 		}
-		r.s.Warn(why)
+		r.s.Store.Warn(why)
 		return nil
 	}
 	plan, err := rollback.Prepare(ctx, r.s, rollback.Request{
@@ -109,7 +109,7 @@ func (r *running) restore(ctx context.Context, to *checkpoint.Labelled) error {
 		r.req.Tell(fmt.Sprintf("try %d failed: went back to %s, %s", a.Tries, to.Mention, what))
 	}
 	left := Leftover{Try: a.Tries, Safety: a.Restored.Safety, Before: to.ID}
-	if st, err := r.s.State(ctx, a.Session); err == nil {
+	if st, err := checkpoint.State(ctx, r.s.Store, a.Session); err == nil {
 		left.See = "diff " + checkpoint.NameTo(st, st.Entry(left.Before)) + " " + checkpoint.NameTo(st, st.Entry(left.Safety))
 	}
 	a.Left = append(a.Left, left)

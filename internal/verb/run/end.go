@@ -121,7 +121,7 @@ func (r *running) outcome(how string) string {
 	if does := append(r.req.Command[1:], "-")[0]; tool && !strings.ContainsAny(does, "-=") {
 		named += " " + does
 	}
-	return clearance.Redacted(r.s, "message", named) + ": " + how
+	return clearance.Redacted(r.s.Rules, "message", named) + ": " + how
 }
 
 // Interrupted reports whether a signal ended the step.
@@ -201,22 +201,22 @@ func (r *running) fix(ctx context.Context) (command.End, error) {
 	}
 	end, err := r.execute(ctx, []string{"sh", "-c", r.req.Fix}, r.req.Timeout)
 	if err == nil && end.How == command.Exited && end.Code != 0 {
-		r.s.Warn(fmt.Sprintf("the fix failed with exit code %d", end.Code))
+		r.s.Store.Warn(fmt.Sprintf("the fix failed with exit code %d", end.Code))
 	}
 	return end, err
 }
 
 // Skip records in the journal that a step is skipped, which satisfies the check of the next
 // step.
-func Skip(ctx context.Context, s *checkpoint.Service, session string, step int, reason string) error {
+func Skip(ctx context.Context, s *checkpoint.Sessions, session string, step int, reason string) error {
 	chosen, err := s.ChooseSession(ctx, session)
 	if err != nil {
 		return err
 	}
-	if _, err := s.State(ctx, chosen); err != nil {
+	if _, err := checkpoint.State(ctx, s.Store, chosen); err != nil {
 		return err
 	}
-	return s.Append(ctx, chosen, journal.KindSkip, func(e *journal.Event) {
-		e.Step, e.Reason = step, clearance.Redacted(s, "reason", reason)
+	return checkpoint.Append(ctx, s.Store, chosen, journal.KindSkip, func(e *journal.Event) {
+		e.Step, e.Reason = step, clearance.Redacted(s.Rules, "reason", reason)
 	})
 }

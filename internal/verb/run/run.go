@@ -170,7 +170,7 @@ func (r *running) precheck(ctx context.Context) error {
 		if asked := r.req.Create; asked.DryRun || asked.Step != nil || asked.Name != "" || len(asked.State) > 0 {
 			err = f.Held
 		} else {
-			r.s.Warn(checkpoint.MessageOf(f.Held) + "; until then the command's result is in no checkpoint")
+			r.s.Store.Warn(checkpoint.MessageOf(f.Held) + "; until then the command's result is in no checkpoint")
 		}
 	}
 	if err != nil {
@@ -180,9 +180,9 @@ func (r *running) precheck(ctx context.Context) error {
 	a := r.answer
 	a.Session, a.Step, a.StepName = f.Session, f.Record.Step, f.Record.StepName
 	if e := f.Current; e != nil {
-		r.current = new(r.s.LabelledOf(ctx, f.State, e))
+		r.current = new(checkpoint.LabelledOf(ctx, r.s.Store, f.State, e))
 		if good := lastGood(f.State, e); good != nil {
-			a.LastGood = new(r.s.LabelledOf(ctx, f.State, good))
+			a.LastGood = new(checkpoint.LabelledOf(ctx, r.s.Store, f.State, good))
 			a.Number = checkpoint.TypedName(f.State, good)
 		}
 	}

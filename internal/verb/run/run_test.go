@@ -52,7 +52,7 @@ func (w *world) exec(args []string, set func(*Request)) (a *Answer, err error) {
 func (w *world) count(trigger string) (n int) {
 	w.Helper()
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-		listed, err := inspect.List(ctx, s, inspect.ListRequest{Trigger: trigger})
+		listed, err := inspect.List(ctx, s.Sessions, inspect.ListRequest{Trigger: trigger})
 		for _, session := range listed {
 			n += len(session.Items)
 		}
@@ -221,7 +221,7 @@ func TestSkip(t *testing.T) {
 		t.Errorf("step 3 without step 2: %v", err)
 	}
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-		return Skip(ctx, s, "team", 2, "done elsewhere")
+		return Skip(ctx, s.Sessions, "team", 2, "done elsewhere")
 	})
 	if a, err := w.do("true", step(3)); err != nil || a.Created == nil || a.Created.Record.Step != 3 {
 		t.Errorf("step 3 after step 2 was skipped: %+v, %v", a, err)

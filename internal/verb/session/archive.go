@@ -12,12 +12,12 @@ import (
 
 // Archive folds the refs of a closed session into one archive commit, from which all of it
 // stays readable. An empty request means the active session. See docs/format.md, Archives.
-func Archive(ctx context.Context, s *checkpoint.Service, request string) (*Manifest, error) {
+func Archive(ctx context.Context, s *checkpoint.Sessions, request string) (*Manifest, error) {
 	session, err := s.RequireSession(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	st, err := s.State(ctx, session)
+	st, err := checkpoint.State(ctx, s.Store, session)
 	if err != nil {
 		return nil, err
 	}
@@ -25,18 +25,18 @@ func Archive(ctx context.Context, s *checkpoint.Service, request string) (*Manif
 		return nil, checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint session close "+string(session)+"` first", "session %q is not closed", session)
 	}
 	// The event is made outside the transaction, which may call the function several times.
-	e, err := s.NewEvent(journal.KindArchive, session)
+	e, err := checkpoint.NewEvent(s.Store, journal.KindArchive, session)
 	if err != nil {
 		return nil, err
 	}
-	_, err = s.Transact(ctx, session, func(ctx context.Context, v store.View) (store.Change, error) {
+	_, err = checkpoint.Transact(ctx, s.Store, session, func(ctx context.Context, v store.View) (store.Change, error) {
 		change := store.Change{}
 		// Another process may have resumed the session after the check above.
 		if !checkpoint.IsClosed(v.State.Status) {
 			return change, checkpoint.Failure(checkpoint.KindRefused, "", "session %q was reopened in the meantime", session)
 		}
 		var err error
-		if change.Archive, err = toArchive(ctx, s, v.State); err != nil || len(change.Archive) == 0 {
+		if change.Archive, err = toArchive(ctx, s.Store, v.State); err != nil || len(change.Archive) == 0 {
 			return store.Change{}, err
 		}
 		// Each attempt of the transaction changes its own copy.
@@ -49,7 +49,7 @@ func Archive(ctx context.Context, s *checkpoint.Service, request string) (*Manif
 		return nil, err
 	}
 	// A session in an archive is not meant to be continued here.
-	if err := s.Deactivate(session); err != nil {
+	if err := checkpoint.Deactivate(s.Store, session); err != nil {
 		return nil, err
 	}
 	return Show(ctx, s, string(session))
@@ -58,8 +58,8 @@ func Archive(ctx context.Context, s *checkpoint.Service, request string) (*Manif
 // toArchive returns the checkpoints to archive: those that are here with the commit that
 // the journal names, and not archived yet. One whose commit is missing keeps its ref, so
 // that validate finds it.
-func toArchive(ctx context.Context, s *checkpoint.Service, st *journal.State) (map[name.ID]name.OID, error) {
-	held, archived, err := s.Store.HeldOf(ctx, st.Session)
+func toArchive(ctx context.Context, s *store.Store, st *journal.State) (map[name.ID]name.OID, error) {
+	held, archived, err := s.HeldOf(ctx, st.Session)
 	if err != nil {
 		return nil, err
 	}

@@ -14,34 +14,34 @@ import (
 // ownBranch creates the branch of a new session at HEAD and switches to it. A branch that
 // exists is used only if it is at HEAD and no other worktree has it checked out. The files
 // do not change.
-func ownBranch(ctx context.Context, s *checkpoint.Service, def *workflow.Definition, session name.Session) (string, error) {
+func ownBranch(ctx context.Context, repo *git.Repo, def *workflow.Definition, session name.Session) (string, error) {
 	branch := "refs/heads/" + def.Branch(string(session))
-	if _, err := s.Repo.Output(ctx, "check-ref-format", branch); err != nil {
+	if _, err := repo.Output(ctx, "check-ref-format", branch); err != nil {
 		return "", checkpoint.Usage("", "%q is not a valid branch name", name.Clip(branch, name.Said))
 	}
-	if s.Repo.Head.OID == "" {
+	if repo.Head.OID == "" {
 		return "", checkpoint.Failure(checkpoint.KindRefused, "", "there is no commit yet that a branch could start from")
 	}
-	if op := s.Repo.Checkout.Operation(); op != "" {
+	if op := repo.Checkout.Operation(); op != "" {
 		return "", checkpoint.Failure(checkpoint.KindRefused, "", "%s is in progress, so HEAD cannot switch to another branch", git.AnOperation(op))
 	}
-	oid, err := s.Repo.Refs.Resolve(ctx, name.Ref(branch))
+	oid, err := repo.Refs.Resolve(ctx, name.Ref(branch))
 	// The usual case: the branch does not exist yet.
 	switch {
 	case errors.Is(err, git.ErrMissing):
 	case err != nil:
 		return "", err
-	case oid != s.Repo.Head.OID:
+	case oid != repo.Head.OID:
 		return "", checkpoint.Failure(checkpoint.KindRefused, "switch to it, and start the session without --branch", "branch %s already exists, at another commit", strings.TrimPrefix(branch, "refs/heads/"))
 	default:
-		if err := checkpoint.BranchIsFree(ctx, s, name.Ref(branch)); err != nil {
+		if err := checkpoint.BranchIsFree(ctx, repo, name.Ref(branch)); err != nil {
 			return "", err
 		}
 	}
-	if err := s.Repo.Checkout.MoveHead(ctx, git.HeadMove{Branch: name.Ref(branch), To: s.Repo.Head.OID, Old: oid, Reason: "session start " + string(session)}); err != nil {
+	if err := repo.Checkout.MoveHead(ctx, git.HeadMove{Branch: name.Ref(branch), To: repo.Head.OID, Old: oid, Reason: "session start " + string(session)}); err != nil {
 		return "", err
 	}
 	// The service has read HEAD before. Keep it in step.
-	s.Repo.Head.Branch = name.Ref(branch)
+	repo.Head.Branch = name.Ref(branch)
 	return branch, nil
 }

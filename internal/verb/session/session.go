@@ -37,7 +37,7 @@ func Start(ctx context.Context, s *checkpoint.Service, req Request) (*Manifest, 
 	if err != nil {
 		return nil, checkpoint.Usage("", "%v", err)
 	}
-	def, err := s.Definition(req.Workflow)
+	def, err := s.Rules.Definition(req.Workflow)
 	if err != nil {
 		return nil, err
 	}
@@ -50,9 +50,9 @@ func Start(ctx context.Context, s *checkpoint.Service, req Request) (*Manifest, 
 		return nil, err
 	}
 	// A topic is stored in an event that cannot be changed, so secrets are removed first.
-	req.Topic = clearance.Redacted(s, "topic", req.Topic)
+	req.Topic = clearance.Redacted(s.Rules, "topic", req.Topic)
 	// Closing a session may prune its checkpoints, so it waits until nothing can refuse.
-	same, err := unfinishedOn(ctx, s, req.Topic)
+	same, err := unfinishedOn(ctx, s.Sessions, req.Topic)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func Start(ctx context.Context, s *checkpoint.Service, req Request) (*Manifest, 
 	// Without a branch of its own a session belongs to the branch on which it was started.
 	branch := string(s.Repo.Head.Branch)
 	if req.Branch {
-		if branch, err = ownBranch(ctx, s, def, session); err != nil {
+		if branch, err = ownBranch(ctx, s.Repo, def, session); err != nil {
 			return nil, err
 		}
 	}
@@ -73,7 +73,7 @@ func Start(ctx context.Context, s *checkpoint.Service, req Request) (*Manifest, 
 			return nil, err
 		}
 	}
-	start, err := s.NewStart(session, def.Name, req.Topic, branch)
+	start, err := checkpoint.NewStart(s.Store, session, def.Name, req.Topic, branch)
 	if err != nil {
 		return nil, err
 	}
@@ -96,12 +96,12 @@ func Start(ctx context.Context, s *checkpoint.Service, req Request) (*Manifest, 
 	if err := checkpoint.Choose(s, session); err != nil {
 		return nil, err
 	}
-	return Show(ctx, s, string(session))
+	return Show(ctx, s.Sessions, string(session))
 }
 
 // unfinishedOn returns the open sessions that work on a topic, the most recent first. A damaged one
 // counts as finished.
-func unfinishedOn(ctx context.Context, s *checkpoint.Service, topic string) (found []name.Session, err error) {
+func unfinishedOn(ctx context.Context, s *checkpoint.Sessions, topic string) (found []name.Session, err error) {
 	if topic == "" {
 		return nil, nil
 	}
@@ -110,7 +110,7 @@ func unfinishedOn(ctx context.Context, s *checkpoint.Service, topic string) (fou
 		if m.Topic != topic {
 			continue
 		}
-		if st, err := s.Store.State(ctx, m.Session); err == nil && !checkpoint.IsOver(ctx, s, st) {
+		if st, err := s.Store.State(ctx, m.Session); err == nil && !checkpoint.IsOver(ctx, s.Rules, st) {
 			found = append(found, m.Session)
 		}
 	}
@@ -118,7 +118,7 @@ func unfinishedOn(ctx context.Context, s *checkpoint.Service, topic string) (fou
 }
 
 // Unfinished returns the most recent open session with the topic, or "".
-func Unfinished(ctx context.Context, s *checkpoint.Service, topic string) (name.Session, error) {
+func Unfinished(ctx context.Context, s *checkpoint.Sessions, topic string) (name.Session, error) {
 	found, err := unfinishedOn(ctx, s, topic)
 	if len(found) == 0 {
 		return "", err
@@ -128,8 +128,8 @@ func Unfinished(ctx context.Context, s *checkpoint.Service, topic string) (name.
 
 // List returns all sessions, the one with the newest event first. A damaged session is left
 // out with a warning.
-func List(ctx context.Context, s *checkpoint.Service) ([]Manifest, error) {
-	states, err := s.States(ctx, "session %q: %v")
+func List(ctx context.Context, s *checkpoint.Sessions) ([]Manifest, error) {
+	states, err := checkpoint.States(ctx, s.Store, "session %q: %v")
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func List(ctx context.Context, s *checkpoint.Service) ([]Manifest, error) {
 	}
 	out := []Manifest{}
 	for _, st := range states {
-		m := told(ctx, s, st)
+		m := told(ctx, s.Rules, st)
 		m.Active = st.Session == active
 		out = append(out, *m)
 	}
@@ -149,7 +149,7 @@ func List(ctx context.Context, s *checkpoint.Service) ([]Manifest, error) {
 
 // Present leaves out of a list the finished sessions that have no checkpoints, and says what is due to
 // be removed and leaves that out, too. The active session stays.
-func Present(ctx context.Context, s *checkpoint.Service, all []Manifest) ([]Manifest, error) {
+func Present(ctx context.Context, s *checkpoint.Rules, all []Manifest) ([]Manifest, error) {
 	due, err := retain.WarnDue(ctx, s)
 	if err != nil {
 		return nil, err
@@ -162,16 +162,16 @@ func Present(ctx context.Context, s *checkpoint.Service, all []Manifest) ([]Mani
 
 // Show returns the manifest of a session, with its checkpoints verified. An empty request
 // means the session that commands would choose.
-func Show(ctx context.Context, s *checkpoint.Service, request string) (*Manifest, error) {
+func Show(ctx context.Context, s *checkpoint.Sessions, request string) (*Manifest, error) {
 	st, err := checkpoint.ChosenState(ctx, s, request)
 	if err != nil {
 		return nil, err
 	}
-	m := told(ctx, s, st)
+	m := told(ctx, s.Rules, st)
 	if active, err := s.HereSession(ctx); err == nil {
 		m.Active = m.Session == active
 	}
-	summaries, problems, err := inspect.Problems(ctx, s, st, st.Checkpoints())
+	summaries, problems, err := inspect.Problems(ctx, s.Store, st, st.Checkpoints())
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +189,7 @@ func Show(ctx context.Context, s *checkpoint.Service, request string) (*Manifest
 			c.Message, _, _ = strings.Cut(cmp.Or(st.Entry(c.ID).Described(), sum.Message), "\n")
 		}
 		if c.Message == "" { // only the record has the files
-			c.Message = s.Mentioned(ctx, st, st.Entry(c.ID)).Description()
+			c.Message = checkpoint.Mentioned(ctx, s.Store, st, st.Entry(c.ID)).Description()
 		}
 	}
 	return m, nil
@@ -197,7 +197,7 @@ func Show(ctx context.Context, s *checkpoint.Service, request string) (*Manifest
 
 // told returns the manifest. If the events have no topic or status, it takes them from the
 // documents of the workflow.
-func told(ctx context.Context, s *checkpoint.Service, st *journal.State) *Manifest {
+func told(ctx context.Context, s *checkpoint.Rules, st *journal.State) *Manifest {
 	m := ManifestOf(st)
 	m.Topic, m.Status = checkpoint.TopicOf(ctx, s, st), checkpoint.StatusOf(ctx, s, st)
 	return m
@@ -209,9 +209,9 @@ func Switch(ctx context.Context, s *checkpoint.Service, request string) (*Manife
 		_, err := name.ParseSession(request)
 		return nil, checkpoint.Usage("", "%v", err)
 	}
-	session, err := s.NamedSession(ctx, request)
+	session, err := s.Sessions.NamedSession(ctx, request)
 	if err == nil {
-		_, err = s.State(ctx, session)
+		_, err = checkpoint.State(ctx, s.Store, session)
 	}
 	if err == nil {
 		err = checkpoint.Choose(s, session)
@@ -219,23 +219,23 @@ func Switch(ctx context.Context, s *checkpoint.Service, request string) (*Manife
 	if err != nil {
 		return nil, err
 	}
-	return Show(ctx, s, string(session))
+	return Show(ctx, s.Sessions, string(session))
 }
 
 // Follow ends that a session stays in this worktree: the branch decides again. It returns the manifest of the branch's
 // session, an empty one if there is none yet.
 func Follow(ctx context.Context, s *checkpoint.Service) (*Manifest, error) {
-	if err := checkpoint.Unchoose(s); err != nil {
+	if err := checkpoint.Unchoose(s.Store); err != nil {
 		return nil, err
 	}
-	session, err := s.HereSession(ctx)
+	session, err := s.Sessions.HereSession(ctx)
 	if err != nil || session == "" {
 		return &Manifest{}, err
 	}
 	if err := checkpoint.Adopt(s, session); err != nil {
 		return nil, err
 	}
-	return Show(ctx, s, string(session))
+	return Show(ctx, s.Sessions, string(session))
 }
 
 // Close closes a session as complete, failed or abandoned (empty: complete), and removes
@@ -247,20 +247,20 @@ func Close(ctx context.Context, s *checkpoint.Service, request, status string) (
 	}
 	// RequireSession does not guess: a session must not be closed by mistake because it was the
 	// likely one.
-	session, err := s.RequireSession(ctx, request)
+	session, err := s.Sessions.RequireSession(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	st, err := s.State(ctx, session)
+	st, err := checkpoint.State(ctx, s.Store, session)
 	if err != nil {
 		return nil, err
 	}
 	// The plan is made before the event, because the event changes what the workflow sees.
 	plan := retain.OnClose(ctx, s, st, status)
-	if err := s.Append(ctx, session, journal.KindClose, func(e *journal.Event) { e.Status = status }); err != nil {
+	if err := checkpoint.Append(ctx, s.Store, session, journal.KindClose, func(e *journal.Event) { e.Status = status }); err != nil {
 		return nil, err
 	}
-	if err := s.Deactivate(session); err != nil {
+	if err := checkpoint.Deactivate(s.Store, session); err != nil {
 		return nil, err
 	}
 	gone := &retain.PruneAnswer{}
@@ -271,9 +271,9 @@ func Close(ctx context.Context, s *checkpoint.Service, request, status string) (
 	}
 	expired, err := expire(ctx, s, st)
 	if err != nil {
-		s.Warn("automatic prune: " + err.Error())
+		s.Store.Warn("automatic prune: " + err.Error())
 	}
-	closed, err := Show(ctx, s, string(session))
+	closed, err := Show(ctx, s.Sessions, string(session))
 	if err == nil {
 		closed.Pruned, closed.Expired = gone.Pruned, expired
 	}
@@ -282,7 +282,7 @@ func Close(ctx context.Context, s *checkpoint.Service, request, status string) (
 
 // expire removes the other sessions of the workflow that are due.
 func expire(ctx context.Context, s *checkpoint.Service, st *journal.State) ([]name.Session, error) {
-	def, err := s.DefinitionFor(ctx, st)
+	def, err := s.Rules.DefinitionFor(ctx, st)
 	if err != nil {
 		return nil, nil //nolint:nilerr // a broken definition must not keep a session from being closed
 	}

@@ -10,17 +10,19 @@ import (
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 )
 
 // Candidates returns the values of a kind, for the completion of a shell. prefix is what was typed
 // of one: it may name a session. Errors give no candidates: a completion has no place for messages.
-func Candidates(ctx context.Context, s *checkpoint.Service, kind, session, prefix string) (all []string) {
+func Candidates(ctx context.Context, s *checkpoint.Sessions, kind, session, prefix string) (all []string) {
 	switch kind {
 	case "session":
 		sessions, _ := s.Store.Sessions(ctx) //nolint:errcheck // then there is nothing to complete
 		all = name.All[string](sessions)
 	case "workflow":
-		all = workflowNames(s)
+		all = workflowNames(s.Repo)
 	case "ref":
 		all = references(ctx, s, session, "", prefix)
 	case "range":
@@ -30,9 +32,9 @@ func Candidates(ctx context.Context, s *checkpoint.Service, kind, session, prefi
 		}
 		all = references(ctx, s, session, prefix[:end], prefix[end:])
 	case "attempt":
-		all = attempts(ctx, s)
+		all = attempts(ctx, s.Store)
 	case "attempt or ref":
-		all = append(attempts(ctx, s), references(ctx, s, session, "", prefix)...)
+		all = append(attempts(ctx, s.Store), references(ctx, s, session, "", prefix)...)
 	case "trigger":
 		all = definition(ctx, s, session).TriggerNames()
 	case "status":
@@ -46,9 +48,9 @@ func Candidates(ctx context.Context, s *checkpoint.Service, kind, session, prefi
 }
 
 // workflowNames returns the built-in workflows and those of the repository.
-func workflowNames(s *checkpoint.Service) []string {
+func workflowNames(repo *git.Repo) []string {
 	names := slices.Clone(workflow.Names())
-	if own, err := s.OwnWorkflows(); err == nil {
+	if own, err := checkpoint.OwnWorkflows(repo); err == nil {
 		names = append(names, own...)
 	}
 	slices.Sort(names)
@@ -57,7 +59,7 @@ func workflowNames(s *checkpoint.Service) []string {
 
 // references returns the numbers of live checkpoints, the newest first, each with its message after a tab, or the label if prefix
 // begins it. With a prefix "session:" they are of that session and keep the prefix. before stands in front of them.
-func references(ctx context.Context, s *checkpoint.Service, session, before, prefix string) (all []string) {
+func references(ctx context.Context, s *checkpoint.Sessions, session, before, prefix string) (all []string) {
 	other, rest, named := strings.Cut(prefix, ":")
 	if named {
 		session, before, prefix = other, before+other+":", rest
@@ -77,7 +79,7 @@ func references(ctx context.Context, s *checkpoint.Service, session, before, pre
 			value = checkpoint.NumberTo(st, e)
 		}
 		if strings.HasPrefix(value, prefix) {
-			m := s.Mentioned(ctx, st, e)
+			m := checkpoint.Mentioned(ctx, s.Store, st, e)
 			m.Name, m.Note = before+value, ""
 			all = append(all, strings.Replace(m.String(), " ", "\t", 1))
 		}
@@ -89,11 +91,11 @@ func references(ctx context.Context, s *checkpoint.Service, session, before, pre
 }
 
 // attempts returns the names of the attempts, as fork gave them.
-func attempts(ctx context.Context, s *checkpoint.Service) []string {
-	sessions, _ := s.Store.Sessions(ctx) //nolint:errcheck // then there is nothing to complete
+func attempts(ctx context.Context, s *store.Store) []string {
+	sessions, _ := s.Sessions(ctx) //nolint:errcheck // then there is nothing to complete
 	var all []string
 	for _, session := range sessions {
-		if st, err := s.Store.State(ctx, session); err == nil {
+		if st, err := s.State(ctx, session); err == nil {
 			if origin, forked := checkpoint.OriginOf(st); forked {
 				all = append(all, origin.Name)
 			}
@@ -105,7 +107,7 @@ func attempts(ctx context.Context, s *checkpoint.Service) []string {
 
 // stateOf returns the state of a session, or of the one that commands would choose; nil on
 // errors.
-func stateOf(ctx context.Context, s *checkpoint.Service, session string) *journal.State {
+func stateOf(ctx context.Context, s *checkpoint.Sessions, session string) *journal.State {
 	chosen, err := s.ChooseSession(ctx, session)
 	if err != nil {
 		return nil
@@ -118,9 +120,9 @@ func stateOf(ctx context.Context, s *checkpoint.Service, session string) *journa
 }
 
 // definition returns the workflow of the chosen session, or the default workflow.
-func definition(ctx context.Context, s *checkpoint.Service, session string) *workflow.Definition {
+func definition(ctx context.Context, s *checkpoint.Sessions, session string) *workflow.Definition {
 	if st := stateOf(ctx, s, session); st != nil {
-		if d, err := s.DefinitionFor(ctx, st); err == nil {
+		if d, err := s.Rules.DefinitionFor(ctx, st); err == nil {
 			return d
 		}
 	}
@@ -129,7 +131,7 @@ func definition(ctx context.Context, s *checkpoint.Service, session string) *wor
 
 // statuses returns the statuses that the workflow knows. If it allows others, those that
 // occur in the session are added.
-func statuses(ctx context.Context, s *checkpoint.Service, session string) []string {
+func statuses(ctx context.Context, s *checkpoint.Sessions, session string) []string {
 	known := definition(ctx, s, session).Statuses
 	all := slices.Clone(known.List)
 	if st := stateOf(ctx, s, session); st != nil && (known.Open || len(all) == 0) {
@@ -144,12 +146,12 @@ func statuses(ctx context.Context, s *checkpoint.Service, session string) []stri
 }
 
 // outputs returns the names of the outputs of the current checkpoint.
-func outputs(ctx context.Context, s *checkpoint.Service, session string) []string {
+func outputs(ctx context.Context, s *checkpoint.Sessions, session string) []string {
 	st := stateOf(ctx, s, session)
 	if st == nil || st.NewestEntry() == nil {
 		return nil
 	}
-	rec, err := s.ReadRecord(ctx, st.NewestEntry())
+	rec, err := checkpoint.ReadRecord(ctx, s.Store, st.NewestEntry())
 	if err != nil {
 		return nil
 	}

@@ -24,8 +24,8 @@ import (
 
 // allFiles returns the directories with the files of this program, of all worktrees. It refuses
 // while one of them says how a rollback is finished or taken back.
-func allFiles(s *checkpoint.Service) ([]checkpoint.OwnDir, error) {
-	dirs, err := checkpoint.OwnDirs(s)
+func allFiles(repo *git.Repo) ([]checkpoint.OwnDir, error) {
+	dirs, err := checkpoint.OwnDirs(repo)
 	if err != nil {
 		return nil, err
 	}
@@ -71,15 +71,15 @@ type part struct {
 }
 
 // parts returns what a deinit takes out, in this order. Nothing is changed yet.
-func parts(ctx context.Context, s *checkpoint.Service, all bool) ([]part, error) {
-	dirs, err := checkpoint.OwnDirs(s)
+func parts(ctx context.Context, s *checkpoint.Rules, all bool) ([]part, error) {
+	dirs, err := checkpoint.OwnDirs(s.Repo)
 	if all {
-		dirs, err = allFiles(s)
+		dirs, err = allFiles(s.Repo)
 	}
 	if err != nil {
 		return nil, err
 	}
-	found := append(hookParts(s), chatParts(s, dirs)...)
+	found := append(hookParts(s.Store), chatParts(s, dirs)...)
 	if all {
 		listed, err := s.Repo.Refs.List(ctx, name.Roots()...)
 		if err != nil {
@@ -87,7 +87,7 @@ func parts(ctx context.Context, s *checkpoint.Service, all bool) ([]part, error)
 		}
 		updates := gather.List(listed, func(r git.RefValue) git.Update { return git.Update{Ref: r.Ref, Old: r.OID} })
 		refs := part{take: func() error {
-			defer dropEmpty(s)
+			defer dropEmpty(s.Repo)
 			return s.Repo.Refs.Update(ctx, updates)
 		}}
 		for _, u := range updates {
@@ -110,7 +110,7 @@ func parts(ctx context.Context, s *checkpoint.Service, all bool) ([]part, error)
 }
 
 // chatParts returns the conversations with agents that --chat began from copies.
-func chatParts(s *checkpoint.Service, dirs []checkpoint.OwnDir) (found []part) {
+func chatParts(s *checkpoint.Rules, dirs []checkpoint.OwnDir) (found []part) {
 	for _, dir := range dirs {
 		copies := filepath.Join(dir.Path, continuation.Dir)
 		if _, err := os.Lstat(copies); err == nil {
@@ -121,11 +121,11 @@ func chatParts(s *checkpoint.Service, dirs []checkpoint.OwnDir) (found []part) {
 }
 
 // dropEmpty removes the directories that refs and their logs leave empty.
-func dropEmpty(s *checkpoint.Service) {
+func dropEmpty(repo *git.Repo) {
 	for _, root := range name.Roots() {
 		for _, of := range []string{"", "logs"} {
 			var dirs []string
-			_ = filepath.WalkDir(filepath.Join(s.Repo.CommonDir, of, filepath.FromSlash(path.Dir(root))), func(dir string, e fs.DirEntry, err error) error {
+			_ = filepath.WalkDir(filepath.Join(repo.CommonDir, of, filepath.FromSlash(path.Dir(root))), func(dir string, e fs.DirEntry, err error) error {
 				if err == nil && e.IsDir() {
 					dirs = append(dirs, dir)
 				}
@@ -140,7 +140,7 @@ func dropEmpty(s *checkpoint.Service) {
 
 // configParts returns the settings in the repository's own configuration. A value in an included file or
 // in another scope is not there.
-func configParts(ctx context.Context, s *checkpoint.Service) (found []part, err error) {
+func configParts(ctx context.Context, s *checkpoint.Rules) (found []part, err error) {
 	listed, err := s.Repo.Output(ctx, "config", "--local", "--null", "--list")
 	if err != nil {
 		return nil, err
@@ -153,18 +153,18 @@ func configParts(ctx context.Context, s *checkpoint.Service) (found []part, err 
 		}
 		for _, kv := range append(kept(s), ours[:]...) {
 			if strings.EqualFold(key, kv[0]) && value == kv[1] {
-				found = append(found, part{says: []string{kv[0] + " = " + kv[1]}, take: func() error { return unset(ctx, s, "--fixed-value", "--unset-all", kv[0], kv[1]) }})
+				found = append(found, part{says: []string{kv[0] + " = " + kv[1]}, take: func() error { return unset(ctx, s.Repo, "--fixed-value", "--unset-all", kv[0], kv[1]) }})
 			}
 		}
 	}
 	for _, key := range slices.Compact(slices.Sorted(slices.Values(keys))) {
-		found = append(found, part{says: []string{key}, take: func() error { return unset(ctx, s, "--unset-all", key) }})
+		found = append(found, part{says: []string{key}, take: func() error { return unset(ctx, s.Repo, "--unset-all", key) }})
 	}
 	return found, nil
 }
 
 // Leaving returns what Deinit would remove now.
-func Leaving(ctx context.Context, s *checkpoint.Service, all bool) (going []string, err error) {
+func Leaving(ctx context.Context, s *checkpoint.Rules, all bool) (going []string, err error) {
 	found, err := parts(ctx, s, all)
 	for _, p := range found {
 		going = append(going, p.says...)
@@ -174,7 +174,7 @@ func Leaving(ctx context.Context, s *checkpoint.Service, all bool) (going []stri
 
 // Deinit removes hooks and configuration, and with all every session, note and tag, and the
 // files of all worktrees in their git directories. It returns what it removed.
-func Deinit(ctx context.Context, s *checkpoint.Service, all bool) (gone []string, err error) {
+func Deinit(ctx context.Context, s *checkpoint.Rules, all bool) (gone []string, err error) {
 	found, err := parts(ctx, s, all)
 	if err != nil {
 		return nil, err
@@ -192,8 +192,8 @@ func Deinit(ctx context.Context, s *checkpoint.Service, all bool) (gone []string
 }
 
 // unset removes a key from the repository's own configuration.
-func unset(ctx context.Context, s *checkpoint.Service, args ...string) error {
-	_, err := s.Repo.Output(ctx, append([]string{"config", "--local"}, args...)...)
+func unset(ctx context.Context, repo *git.Repo, args ...string) error {
+	_, err := repo.Output(ctx, append([]string{"config", "--local"}, args...)...)
 	// The value is in an included file or another scope.
 	if git.ExitCode(err) == 5 {
 		return nil
@@ -204,7 +204,7 @@ func unset(ctx context.Context, s *checkpoint.Service, args ...string) error {
 // Stays returns what a deinit leaves, because it is the user's or serves other repositories too,
 // each with the command that removes it. all says that checkpoints are removed; otherwise they are
 // not part of it.
-func Stays(ctx context.Context, s *checkpoint.Service, all bool) ([]string, error) {
+func Stays(ctx context.Context, s *checkpoint.Rules, all bool) ([]string, error) {
 	stays, err := connect.Left(s)
 	if err != nil {
 		return nil, err
@@ -213,7 +213,7 @@ func Stays(ctx context.Context, s *checkpoint.Service, all bool) ([]string, erro
 	for _, key := range slices.Compact(slices.Sorted(slices.Values(strings.Fields(global)))) {
 		stays = append(stays, "your setting "+key+", for all repositories: git config --global --unset-all "+key)
 	}
-	for _, dir := range []string{connect.UserState(s.Getenv), clearance.UserDir(s)} {
+	for _, dir := range []string{connect.UserState(s.Settings.Getenv), clearance.UserDir(s.Settings)} {
 		if _, err := os.Stat(dir); err == nil && filepath.IsAbs(dir) {
 			stays = append(stays, "your files in "+connect.Relative(s, dir)+", for all repositories: delete the directory")
 		}
@@ -221,7 +221,7 @@ func Stays(ctx context.Context, s *checkpoint.Service, all bool) ([]string, erro
 	if _, err := os.Lstat(filepath.Join(s.Repo.WorkTree, ".checkpoint")); err == nil && s.Repo.WorkTree != "" {
 		stays = append(stays, "the settings and workflows in .checkpoint: delete the directory")
 	}
-	copies, _ := clearance.Copies(s) //nolint:errcheck // those that were found count
+	copies, _ := clearance.Copies(s.Repo) //nolint:errcheck // those that were found count
 	for _, c := range copies {
 		if c.Forked() {
 			stays = append(stays, c.Kind.What+": "+c.Name)

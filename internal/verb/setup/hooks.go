@@ -13,6 +13,8 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
+	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/verb/travel"
 )
 
@@ -42,23 +44,23 @@ printf %s "$input" | git-checkpoint __hook ` + hook + ` "$@" || :
 
 // hookDir returns the directory of the hooks. It refuses to write to core.hooksPath, which
 // may be shared by many repositories.
-func hookDir(s *checkpoint.Service) (string, error) {
-	if dir, ok := s.Repo.Config.Get("core.hooksPath"); ok && dir != "" {
+func hookDir(repo *git.Repo) (string, error) {
+	if dir, ok := repo.Config.Get("core.hooksPath"); ok && dir != "" {
 		return "", &checkpoint.Error{
 			Kind: checkpoint.KindRefused, Message: fmt.Sprintf("core.hooksPath is %q, and other repositories may share the hooks there", dir),
 			Hints: []string{"add to its pre-push: git-checkpoint __hook pre-push \"$@\" (with the same standard input)", "add to its post-merge: git-checkpoint __hook post-merge \"$@\""},
 		}
 	}
-	return ownHooks(s), nil
+	return ownHooks(repo), nil
 }
 
 // ownHooks returns the repository's own directory of hooks.
-func ownHooks(s *checkpoint.Service) string { return filepath.Join(s.Repo.CommonDir, "hooks") }
+func ownHooks(repo *git.Repo) string { return filepath.Join(repo.CommonDir, "hooks") }
 
 // setHooks installs the hooks and returns what it installed. An existing hook is renamed
 // and called by ours.
-func setHooks(s *checkpoint.Service) ([]string, error) {
-	dir, err := hookDir(s)
+func setHooks(repo *git.Repo) ([]string, error) {
+	dir, err := hookDir(repo)
 	if err != nil {
 		return nil, err
 	}
@@ -95,9 +97,9 @@ func setHooks(s *checkpoint.Service) ([]string, error) {
 
 // hookParts returns our hooks, which are removed, so that the earlier hooks get their places back.
 // A hook that was changed stays.
-func hookParts(s *checkpoint.Service) (found []part) {
+func hookParts(s *store.Store) (found []part) {
 	// Core.hooksPath may have been set since.
-	dir := ownHooks(s)
+	dir := ownHooks(s.Repo)
 	for _, hook := range hookNames {
 		path := filepath.Join(dir, hook)
 		have, err := os.ReadFile(path)
@@ -131,7 +133,7 @@ func PrePush(ctx context.Context, s *checkpoint.Service, remoteName, input strin
 			branches = append(branches, words[0])
 		}
 	}
-	sessions, err := sessionsOf(ctx, s, branches)
+	sessions, err := sessionsOf(ctx, s.Store, branches)
 	if err != nil || len(sessions) == 0 {
 		return nil, err
 	}
@@ -144,7 +146,7 @@ func PostMerge(ctx context.Context, s *checkpoint.Service) (*travel.Answer, erro
 	if branch == "" {
 		return nil, nil
 	}
-	sessions, err := sessionsOf(ctx, s, []string{branch})
+	sessions, err := sessionsOf(ctx, s.Store, []string{branch})
 	if err != nil {
 		return nil, err
 	}
@@ -161,8 +163,8 @@ func PostMerge(ctx context.Context, s *checkpoint.Service) (*travel.Answer, erro
 }
 
 // sessionsOf returns the sessions that were started on one of the branches.
-func sessionsOf(ctx context.Context, s *checkpoint.Service, branches []string) ([]string, error) {
-	states, err := s.States(ctx, "")
+func sessionsOf(ctx context.Context, s *store.Store, branches []string) ([]string, error) {
+	states, err := checkpoint.States(ctx, s, "")
 	var found []string
 	for _, st := range states {
 		if slices.Contains(branches, st.Branch) {

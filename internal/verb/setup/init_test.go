@@ -23,14 +23,14 @@ func TestInitDeinit(t *testing.T) {
 	refs, before := w.Git("for-each-ref"), w.Git("config", "--local", "--list")
 	req := InitRequest{ExcludeDecoration: true, Notes: true, Settings: []checkpoint.Setting{{Key: "checkpoint.tag", Value: "false"}}}
 	for _, want := range [][]string{{"log.excludeDecoration = refs/checkpoints/*", "notes.displayRef = " + notesGlob, "checkpoint.tag = false"}, {}} {
-		if set, err := Init(t.Context(), w.Open(), req); err != nil || !slices.Equal(set, want) {
+		if set, err := Init(t.Context(), w.Open().Rules, req); err != nil || !slices.Equal(set, want) {
 			t.Errorf("init: %q, %v, want %q", set, err, want)
 		}
 	}
 	if got := w.Git("config", "--get-all", "notes.displayRef"); got != "refs/notes/mine\n"+notesGlob {
 		t.Errorf("notes.displayRef is %q", got)
 	}
-	if _, err := Deinit(t.Context(), w.Open(), false); err != nil {
+	if _, err := Deinit(t.Context(), w.Open().Rules, false); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.Git("config", "--local", "--list"); got != before {
@@ -39,7 +39,7 @@ func TestInitDeinit(t *testing.T) {
 	if got := w.Git("for-each-ref"); got != refs {
 		t.Errorf("refs were\n%s\nand are\n%s", refs, got)
 	}
-	if set, err := Init(t.Context(), w.Open(), InitRequest{}); err != nil || len(set) != 0 {
+	if set, err := Init(t.Context(), w.Open().Rules, InitRequest{}); err != nil || len(set) != 0 {
 		t.Errorf("without a wish for it: %q, %v", set, err)
 	}
 }
@@ -54,11 +54,11 @@ func TestDeinitAll(t *testing.T) {
 	mine := w.Git("for-each-ref")
 	w.Save("one")
 	w.Git("update-ref", "refs/checkpoint-remotes/origin/main/journal", "HEAD")
-	going, err := Leaving(t.Context(), w.Open(), true)
+	going, err := Leaving(t.Context(), w.Open().Rules, true)
 	if err != nil || len(going) != 6 { // checkpoint, journal, note, tag, what the remote had, and files
 		t.Fatalf("%q, %v", going, err)
 	}
-	if _, err := Deinit(t.Context(), w.Open(), true); err != nil {
+	if _, err := Deinit(t.Context(), w.Open().Rules, true); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.Git("for-each-ref"); got != mine || w.Exists(".git/checkpoint") {
@@ -75,10 +75,10 @@ func TestDeinitWaits(t *testing.T) {
 	w.Git("config", "checkpoint.tag", "false")
 	w.Write(".git/checkpoint/rollback", "half of")
 	before := w.Git("for-each-ref") + w.Git("config", "--local", "--list")
-	if _, err := Leaving(t.Context(), w.Open(), true); err == nil {
+	if _, err := Leaving(t.Context(), w.Open().Rules, true); err == nil {
 		t.Error("it is planned")
 	}
-	if _, err := Deinit(t.Context(), w.Open(), true); err == nil || w.Git("for-each-ref")+w.Git("config", "--local", "--list") != before || !w.Exists(".git/checkpoint/rollback") {
+	if _, err := Deinit(t.Context(), w.Open().Rules, true); err == nil || w.Git("for-each-ref")+w.Git("config", "--local", "--list") != before || !w.Exists(".git/checkpoint/rollback") {
 		t.Errorf("%v", err)
 	}
 }
@@ -88,7 +88,7 @@ func TestHooksElsewhere(t *testing.T) {
 	t.Parallel()
 	w := verbtest.New(t)
 	w.Git("config", "core.hooksPath", "../shared")
-	if _, err := Init(t.Context(), w.Open(), InitRequest{Hooks: true}); checkpoint.KindOf(err) != checkpoint.KindRefused || w.Exists("../shared") || w.Exists(".git/hooks/pre-push") {
+	if _, err := Init(t.Context(), w.Open().Rules, InitRequest{Hooks: true}); checkpoint.KindOf(err) != checkpoint.KindRefused || w.Exists("../shared") || w.Exists(".git/hooks/pre-push") {
 		t.Errorf("%v", err)
 	}
 }
@@ -106,7 +106,7 @@ func TestHookRuns(t *testing.T) {
 		}
 	}
 	tell(".git/hooks/pre-push", "before", "0")
-	if _, err := Init(t.Context(), w.Open(), InitRequest{Hooks: true}); err != nil {
+	if _, err := Init(t.Context(), w.Open().Rules, InitRequest{Hooks: true}); err != nil {
 		t.Fatal(err)
 	}
 	run := func() (string, error) {

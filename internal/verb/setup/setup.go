@@ -33,7 +33,7 @@ type InitRequest struct {
 // Init adds settings of git so that `git log` does not decorate commits with our refs and, if asked for,
 // shows the records, and so that `git fetch` does not bring our refs as branches. It also writes the
 // given settings and installs hooks. It returns what it changed.
-func Init(ctx context.Context, s *checkpoint.Service, req InitRequest) ([]string, error) {
+func Init(ctx context.Context, s *checkpoint.Rules, req InitRequest) ([]string, error) {
 	set := []string{}
 	var wanted [][2]string
 	if req.ExcludeDecoration {
@@ -69,7 +69,7 @@ func Init(ctx context.Context, s *checkpoint.Service, req InitRequest) ([]string
 		set = append(set, kv.Key+" = "+kv.Value)
 	}
 	if req.Hooks {
-		hooks, err := setHooks(s)
+		hooks, err := setHooks(s.Repo)
 		return append(set, hooks...), err
 	}
 	return set, nil
@@ -79,7 +79,7 @@ func Init(ctx context.Context, s *checkpoint.Service, req InitRequest) ([]string
 var ours = [...][2]string{{"log.excludeDecoration", name.CheckpointRoot + "*"}, {"notes.displayRef", notesGlob}, {"log.excludeDecoration", name.CheckpointRoot}}
 
 // kept returns the refspec that keeps checkpoints which the remote has as branches out of a plain `git fetch`, if it has some.
-func kept(s *checkpoint.Service) [][2]string {
+func kept(s *checkpoint.Rules) [][2]string {
 	prefix, _ := s.Settings.Get("checkpoint.refPrefix")
 	mapping, err := remote.ParseMapping(prefix)
 	key, there := "remote."+s.DefaultRemote()+".fetch", string(mapping.ToRemote(name.CheckpointRoot))
@@ -100,24 +100,24 @@ var knownKeys = [...][2]string{
 
 // Config returns the settings in force with their origins: the known ones, and others that
 // are set.
-func Config(s *checkpoint.Service) []checkpoint.Setting {
+func Config(settings *checkpoint.Settings) []checkpoint.Setting {
 	out := []checkpoint.Setting{}
 	seen := map[string]bool{}
 	for _, kv := range knownKeys {
 		st := checkpoint.Setting{Key: kv[0], Value: kv[1], Origin: "default"}
-		if v, ok := s.Settings.Get(kv[0]); ok {
-			st.Value, st.Origin = v, s.Settings.Origin(kv[0])
+		if v, ok := settings.Get(kv[0]); ok {
+			st.Value, st.Origin = v, settings.Origin(kv[0])
 		}
 		seen[strings.ToLower(kv[0])] = true
 		out = append(out, st)
 	}
-	more := append(s.Settings.Config.Keys("checkpoint."), s.Settings.Committed.Keys("checkpoint.")...)
+	more := append(settings.Config.Keys("checkpoint."), settings.Committed.Keys("checkpoint.")...)
 	sort.Strings(more)
 	for _, key := range more {
 		if !seen[strings.ToLower(key)] {
 			seen[strings.ToLower(key)] = true
-			if v, ok := s.Settings.Get(key); ok {
-				out = append(out, checkpoint.Setting{Key: key, Value: v, Origin: s.Settings.Origin(key)})
+			if v, ok := settings.Get(key); ok {
+				out = append(out, checkpoint.Setting{Key: key, Value: v, Origin: settings.Origin(key)})
 			}
 		}
 	}

@@ -15,7 +15,7 @@ import (
 func TestHooksOfOthers(t *testing.T) {
 	s := verbtest.Unborn(t, "repo").Open()
 	var said []string
-	s.Warn = func(line string) { said = append(said, line) }
+	s.Store.Warn = func(line string) { said = append(said, line) }
 	dir := filepath.Join(s.Repo.CommonDir, "hooks")
 	write := func(hook, text string) {
 		t.Helper()
@@ -32,7 +32,7 @@ func TestHooksOfOthers(t *testing.T) {
 	}
 	write("pre-push", "mine\n")
 	write("pre-push"+chainedEnding, "older\n")
-	if _, err := Init(t.Context(), s, InitRequest{Hooks: true}); checkpoint.KindOf(err) != checkpoint.KindRefused {
+	if _, err := Init(t.Context(), s.Rules, InitRequest{Hooks: true}); checkpoint.KindOf(err) != checkpoint.KindRefused {
 		t.Errorf("in the way: %v", err)
 	}
 	if read("pre-push") != "mine\n" || read("pre-push"+chainedEnding) != "older\n" {
@@ -41,12 +41,12 @@ func TestHooksOfOthers(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "pre-push"+chainedEnding)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Init(t.Context(), s, InitRequest{Hooks: true}); err != nil {
+	if _, err := Init(t.Context(), s.Rules, InitRequest{Hooks: true}); err != nil {
 		t.Fatal(err)
 	}
 	edited := read("pre-push") + "echo more\n"
 	write("pre-push", edited)
-	gone, err := Deinit(t.Context(), s, false)
+	gone, err := Deinit(t.Context(), s.Rules, false)
 	if err != nil || !strings.Contains(strings.Join(gone, "\n"), "hook post-merge") {
 		t.Errorf("%q %v", gone, err)
 	}

@@ -90,7 +90,7 @@ type ArchivedReturn struct {
 // through the clearance gate. Only the record commits are scanned, since layouts hold no
 // files of the worktree.
 func ArchiveToWrite(ctx context.Context, s *checkpoint.Service, session name.Session, unscanned clearance.Unscanned) (*Archive, error) {
-	a, err := ReadArchive(ctx, s, session)
+	a, err := ReadArchive(ctx, s.Rules, session)
 	if err != nil {
 		return nil, err
 	}
@@ -111,8 +111,8 @@ func ArchiveToWrite(ctx context.Context, s *checkpoint.Service, session name.Ses
 
 // ReadArchive reads a session. Checkpoints that cannot be read are listed in Problems and
 // left out.
-func ReadArchive(ctx context.Context, s *checkpoint.Service, session name.Session) (*Archive, error) {
-	st, err := s.State(ctx, session)
+func ReadArchive(ctx context.Context, s *checkpoint.Rules, session name.Session) (*Archive, error) {
+	st, err := checkpoint.State(ctx, s.Store, session)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func ReadArchive(ctx context.Context, s *checkpoint.Service, session name.Sessio
 		if e.Safety {
 			continue
 		}
-		c, err := archived(ctx, s, e)
+		c, err := archived(ctx, s.Store, e)
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil, err
@@ -193,8 +193,8 @@ func changedAt(st *journal.State) time.Time {
 }
 
 // archived reads one checkpoint with its outputs and imported files.
-func archived(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (Archived, error) {
-	got, err := s.ReadStored(ctx, e)
+func archived(ctx context.Context, s *store.Store, e *journal.Entry) (Archived, error) {
+	got, err := checkpoint.ReadStored(ctx, s, e)
 	if err != nil {
 		return Archived{}, err
 	}
@@ -204,7 +204,7 @@ func archived(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (Arc
 		Document: e.Event().Trailer(checkpoint.TrailerDocument),
 	}
 	for n := range rec.Outputs {
-		if c.Outputs[n], err = s.Store.Output(ctx, m, n); err != nil {
+		if c.Outputs[n], err = s.Output(ctx, m, n); err != nil {
 			return c, err
 		}
 	}
@@ -215,7 +215,7 @@ func archived(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (Arc
 	}
 	c.Import = &ImportSource{Format: im.Format, Key: im.Key, Path: im.Path, Files: map[string][]byte{}, Here: im.Path == ""}
 	for n := range im.Files {
-		content, err := s.Store.Imported(ctx, m, n)
+		content, err := s.Imported(ctx, m, n)
 		if err != nil {
 			return c, fmt.Errorf("read what it was imported from: %w", err)
 		}
@@ -226,8 +226,8 @@ func archived(ctx context.Context, s *checkpoint.Service, e *journal.Entry) (Arc
 
 // MadeHere reports whether a session has live or discarded checkpoints that were not
 // imported.
-func MadeHere(ctx context.Context, s *checkpoint.Service, session string) (bool, error) {
-	st, err := s.Store.State(ctx, name.Session(session))
+func MadeHere(ctx context.Context, s *store.Store, session string) (bool, error) {
+	st, err := s.State(ctx, name.Session(session))
 	if errors.Is(err, store.ErrNoSession) {
 		return false, nil
 	}
@@ -245,7 +245,7 @@ func MadeHere(ctx context.Context, s *checkpoint.Service, session string) (bool,
 // ForeignSettings translates another system's configuration file to settings of this
 // program, and lists the members that have no equivalent (unused). It does not set
 // anything.
-func ForeignSettings(s *checkpoint.Service, workflow string, document json.RawMessage, origin string) (settings []checkpoint.Setting, unused []string, err error) {
+func ForeignSettings(s *checkpoint.Rules, workflow string, document json.RawMessage, origin string) (settings []checkpoint.Setting, unused []string, err error) {
 	def, err := s.Definition(workflow)
 	if err != nil {
 		return nil, nil, err

@@ -121,7 +121,7 @@ func packOnce(ctx context.Context, s *checkpoint.Service, req ExportRequest) (*e
 	}
 	for _, session := range chosen {
 		if p.listing.Sessions[session] == nil {
-			return nil, s.UnknownSessionError(ctx, session)
+			return nil, checkpoint.UnknownSessionError(ctx, s.Store, session)
 		}
 	}
 	if p.sessions = p.listing.Names(); len(p.sessions) == 0 {
@@ -161,7 +161,7 @@ func (p *exportBundle) prove(ctx context.Context) error {
 					p.private = p.private || strings.HasSuffix(mode, "00")
 				}
 			}
-			if err := travel.Writable(ctx, p.s, e.Event().Commit, &seen); err != nil {
+			if err := travel.Writable(ctx, p.s.Store, e.Event().Commit, &seen); err != nil {
 				return checkpoint.Failure(checkpoint.KindRefused, "`git checkpoint delete "+string(e.Checkpoint)+"` removes it; `--session` exports others without it",
 					"%s of %s is not exported: %v", e.Label, session, err)
 			}
@@ -203,7 +203,7 @@ func (p *exportBundle) commits() (out []name.OID) {
 func (p *exportBundle) sayOutside(ctx context.Context) error {
 	named, err := lfs.PointersBelow(ctx, p.s.Repo, p.tips(), p.without, false)
 	if len(named) > 0 {
-		p.s.Warn(fmt.Sprintf("the export has only the pointers of %s of git-lfs, not the content: %s", lfs.Count(named), lfs.Paths(named)))
+		p.s.Store.Warn(fmt.Sprintf("the export has only the pointers of %s of git-lfs, not the content: %s", lfs.Count(named), lfs.Paths(named)))
 	}
 	return err
 }
@@ -240,7 +240,7 @@ func (p *exportBundle) choose(ctx context.Context, had map[name.Ref]name.OID) er
 	notes := map[string]git.Entry{}
 	for _, session := range p.sessions {
 		of := p.listing.Sessions[session]
-		j, err := travel.JournalOf(ctx, p.s, session)
+		j, err := travel.JournalOf(ctx, p.s.Store, session)
 		if err != nil {
 			return err
 		}
@@ -272,7 +272,7 @@ func (p *exportBundle) choose(ctx context.Context, had map[name.Ref]name.OID) er
 	// The earlier bundle may be from a clone that had more. Only what is here can be
 	// excluded.
 	for _, oid := range had {
-		if travel.Exists(ctx, p.s, oid) {
+		if travel.Exists(ctx, p.s.Repo, oid) {
 			p.without = append(p.without, oid)
 		}
 	}

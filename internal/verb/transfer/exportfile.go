@@ -35,7 +35,7 @@ func (p *exportBundle) save(ctx context.Context, req ExportRequest, format strin
 	req.Private = p.private
 	out.Bytes, err = req.Write(ctx, archive.IsExport, write)
 	if err == nil && len(out.Needs) > 0 {
-		p.s.Warn("this clone is shallow: only clones that have commit " + strings.Join(name.All[string](out.Needs), " and ") + " can import the file")
+		p.s.Store.Warn("this clone is shallow: only clones that have commit " + strings.Join(name.All[string](out.Needs), " and ") + " can import the file")
 	}
 	return out, err
 }

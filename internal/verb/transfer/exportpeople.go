@@ -18,6 +18,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/inspect"
 	"git-checkpoint/internal/verb/session"
@@ -167,7 +168,7 @@ func (p *exportBundle) lines(ctx context.Context, w io.Writer, bundle []byte) er
 			return err
 		}
 		for _, e := range p.entries(in) {
-			d, err := detailOf(ctx, p.s, e.Event().Commit)
+			d, err := detailOf(ctx, p.s.Store, e.Event().Commit)
 			if err != nil {
 				return fmt.Errorf("export %s: %w", e.Label, err)
 			}
@@ -180,8 +181,8 @@ func (p *exportBundle) lines(ctx context.Context, w io.Writer, bundle []byte) er
 }
 
 // detailOf returns a checkpoint as the lines have it.
-func detailOf(ctx context.Context, s *checkpoint.Service, commit name.OID) (*checkpoint.Detail, error) {
-	got, err := s.Store.Stored(ctx, commit)
+func detailOf(ctx context.Context, s *store.Store, commit name.OID) (*checkpoint.Detail, error) {
+	got, err := s.Stored(ctx, commit)
 	if err != nil {
 		return nil, err
 	}

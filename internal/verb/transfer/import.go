@@ -129,11 +129,11 @@ const (
 // worktree nor the index, HEAD or the configuration. All sessions are planned before the
 // first is written, so an error in a document leaves nothing behind. A failed write leaves
 // the sessions before it imported.
-func Import(ctx context.Context, s *checkpoint.Service, requests []ImportRequest) ([]Imported, error) {
+func Import(ctx context.Context, s *checkpoint.Rules, requests []ImportRequest) ([]Imported, error) {
 	var imports []*importing
 	out := []Imported{}
 	for _, req := range requests {
-		links, err := findLinks(ctx, s, req.Sessions)
+		links, err := findLinks(ctx, s.Repo, req.Sessions)
 		if err != nil {
 			return nil, err
 		}
@@ -155,7 +155,7 @@ func Import(ctx context.Context, s *checkpoint.Service, requests []ImportRequest
 	// Many objects are written at once, so they go into packs and not into loose files.
 	err := s.Repo.Objects.InPacks(ctx, func() error {
 		for _, im := range imports {
-			if _, err := s.Transact(ctx, im.session, im.build); err != nil {
+			if _, err := checkpoint.Transact(ctx, s.Store, im.session, im.build); err != nil {
 				return err
 			}
 			out = append(out, im.told...)
@@ -168,7 +168,7 @@ func Import(ctx context.Context, s *checkpoint.Service, requests []ImportRequest
 // importing is the import of one session. The plan depends on the journal, so build plans
 // again if another writer changed the journal in the meantime.
 type importing struct {
-	s       *checkpoint.Service
+	s       *store.Store
 	format  string
 	in      *ImportSession
 	session name.Session
@@ -184,8 +184,8 @@ type importing struct {
 
 // newImport validates a session, so that errors show before anything is written. For a dry run it
 // makes the plan as well.
-func newImport(ctx context.Context, s *checkpoint.Service, req ImportRequest, in *ImportSession, l links) (*importing, error) {
-	im := &importing{s: s, format: req.Format, in: in, links: l, digests: make([]string, len(in.Steps))}
+func newImport(ctx context.Context, s *checkpoint.Rules, req ImportRequest, in *ImportSession, l links) (*importing, error) {
+	im := &importing{s: s.Store, format: req.Format, in: in, links: l, digests: make([]string, len(in.Steps))}
 	var err error
 	if im.session, err = name.ParseSession(in.Session); err != nil {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindInvalid, Err: err}

@@ -99,7 +99,7 @@ func (l *importMap) hanging(step int) int {
 // here, its tree becomes the files of the checkpoint. Otherwise the record has only the
 // document's own lists, and says that no files were captured.
 func (im *importing) composePlace(r *record.Record, d *ImportDocument) {
-	r.Git.Worktree = record.Path(im.s.WorktreeName())
+	r.Git.Worktree = record.Path(checkpoint.WorktreeName(im.s.Repo))
 	r.Git.Branch = record.Path(im.links.branchOf(d.Branch, im.in.Branch))
 	// The branch is not here, so it cannot be recorded as a ref. Its name is kept as an
 	// extra member.
@@ -122,7 +122,7 @@ func (im *importing) build(ctx context.Context, v store.View) (store.Change, err
 		return change, nil
 	}
 	if v.State == nil {
-		start, err := im.s.NewStart(im.session, im.def.Name, im.in.Topic, string(im.links.branchOf("", im.in.Branch)))
+		start, err := checkpoint.NewStart(im.s, im.session, im.def.Name, im.in.Topic, string(im.links.branchOf("", im.in.Branch)))
 		if err != nil {
 			return change, err
 		}
@@ -200,7 +200,7 @@ func (w *importWriter) write(ctx context.Context, p *planned) (store.Written, er
 	if err := w.writeBlobs(ctx, p, &d); err != nil {
 		return store.Written{}, err
 	}
-	written, err := w.s.Store.WriteCheckpoint(ctx, d)
+	written, err := w.s.WriteCheckpoint(ctx, d)
 	if err != nil {
 		return written, fmt.Errorf("%s: %w", p.document.Path, err)
 	}
@@ -225,7 +225,7 @@ func (w *importWriter) prepare(ctx context.Context, p *planned) error {
 	r, entries := p.record, w.importMap.entries
 	for r.ID == "" || w.drawn[r.ID] {
 		var err error
-		if r.ID, err = w.s.FreeID(w.v.State, r.Step, r.CreatedAt); err != nil {
+		if r.ID, err = checkpoint.FreeID(w.s, w.v.State, r.Step, r.CreatedAt); err != nil {
 			return err
 		}
 	}
@@ -256,7 +256,7 @@ func (w *importWriter) prepare(ctx context.Context, p *planned) error {
 // came from.
 func (w *importWriter) writeBlobs(ctx context.Context, p *planned, d *store.Draft) error {
 	for _, o := range p.document.Outputs {
-		kept, err := create.KeepOutput(ctx, w.s, o.Name, p.document.Path, o.Content)
+		kept, err := create.KeepOutput(ctx, w.s.Repo, o.Name, p.document.Path, o.Content)
 		if err != nil {
 			return err
 		}
@@ -284,7 +284,7 @@ func (w *importWriter) writeFiles(ctx context.Context, files []ImportFile, blobs
 // event returns an event about something that happened elsewhere. It has no worktree id,
 // because an undo here must not take it back.
 func (w *importWriter) event(kind journal.Kind, at time.Time) (journal.Event, error) {
-	e, err := w.s.NewEvent(kind, w.session)
+	e, err := checkpoint.NewEvent(w.s, kind, w.session)
 	e.Time, e.WorktreeID = at.UTC().Truncate(time.Millisecond), ""
 	return e, err
 }
@@ -335,7 +335,7 @@ func (w *importWriter) finish(steps []planned) error {
 		e.Status, e.Extra = w.in.Status, []journal.Trailer{{Key: checkpoint.TrailerFormat, Value: w.format}}
 		w.change.Events = append(w.change.Events, e)
 	}
-	e, err := w.s.NewEvent(journal.KindImport, w.session)
+	e, err := checkpoint.NewEvent(w.s, journal.KindImport, w.session)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
@@ -27,7 +26,7 @@ func isHash(s string) bool {
 }
 
 // findLinks looks up all commits and branches with two batches.
-func findLinks(ctx context.Context, s *checkpoint.Service, sessions []ImportSession) (links, error) {
+func findLinks(ctx context.Context, repo *git.Repo, sessions []ImportSession) (links, error) {
 	l := links{commits: map[string]name.OID{}, trees: map[name.OID]name.OID{}, branches: map[string]bool{}}
 	hashes, branches := map[string]bool{}, map[string]bool{}
 	for _, in := range sessions {
@@ -45,7 +44,7 @@ func findLinks(ctx context.Context, s *checkpoint.Service, sessions []ImportSess
 	for h := range hashes {
 		specs, names = append(specs, h+"^{commit}"), append(names, h)
 	}
-	err := s.Repo.Objects.Batch().Objects(ctx, specs, func(i int, o git.Object, err error) error {
+	err := repo.Objects.Batch().Objects(ctx, specs, func(i int, o git.Object, err error) error {
 		if err != nil || o.Type != "commit" {
 			return nil //nolint:nilerr // it is not here, or several begin so
 		}
@@ -64,7 +63,7 @@ func findLinks(ctx context.Context, s *checkpoint.Service, sessions []ImportSess
 			refs = append(refs, ref)
 		}
 	}
-	found, err := s.Repo.Refs.ResolveAll(ctx, refs...)
+	found, err := repo.Refs.ResolveAll(ctx, refs...)
 	if err != nil {
 		return l, fmt.Errorf("look up the branches that documents name: %w", err)
 	}

@@ -35,7 +35,7 @@ func document(t *testing.T, key string, hour int, text string) transfer.ImportSt
 
 func bringIn(t *testing.T, s *checkpoint.Service, dry bool, in transfer.ImportSession) []string {
 	t.Helper()
-	got, err := transfer.Import(t.Context(), s, []transfer.ImportRequest{{Format: "go-team", Sessions: []transfer.ImportSession{in}, DryRun: dry}})
+	got, err := transfer.Import(t.Context(), s.Rules, []transfer.ImportRequest{{Format: "go-team", Sessions: []transfer.ImportSession{in}, DryRun: dry}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func bringIn(t *testing.T, s *checkpoint.Service, dry bool, in transfer.ImportSe
 
 func archive(t *testing.T, s *checkpoint.Service) *transfer.Archive {
 	t.Helper()
-	a, err := transfer.ReadArchive(t.Context(), s, "shop")
+	a, err := transfer.ReadArchive(t.Context(), s.Rules, "shop")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestImportCanBeRepeated(t *testing.T) {
 		}
 	}
 	expect("a dry run", true, "added", "added")
-	if _, err := transfer.ReadArchive(t.Context(), s, "shop"); checkpoint.KindOf(err) != checkpoint.KindNotFound {
+	if _, err := transfer.ReadArchive(t.Context(), s.Rules, "shop"); checkpoint.KindOf(err) != checkpoint.KindNotFound {
 		t.Errorf("after a dry run: %v", err)
 	}
 	expect("the first time", false, "added", "added")

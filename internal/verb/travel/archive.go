@@ -27,7 +27,7 @@ func (t *transfer) adviseArchive(here *remote.Listing) {
 	}
 	if advice := fmt.Errorf("%s checkpoints have refs of their own, which each push and fetch lists; `git checkpoint session archive %s` makes one of %s, once that session is closed",
 		render.Thousands(total), most, render.Thousands(len(here.Session(most).Checkpoints))); total >= advisedFrom && t.verb == "push" && !t.req.Quietly && t.isFirst(advice) {
-		t.s.Warn(advice.Error())
+		t.s.Store.Warn(advice.Error())
 	}
 }
 
@@ -75,7 +75,7 @@ func (t *transfer) wantsArchiveRead(ctx context.Context, session name.Session, h
 		return false
 	case there.Archive == here.Archive:
 		there.Archived = here.Archived
-	case Exists(ctx, t.s, there.Archive):
+	case Exists(ctx, t.s.Repo, there.Archive):
 		t.readArchive(ctx, session, there) //nolint:errcheck // it is fetched then
 	}
 	return there.Archived == nil
@@ -127,7 +127,7 @@ func (c *pushRound) sendFolds(ctx context.Context) error {
 		c.line(o.Ref, OutcomeDeleted, InArchive)
 	})
 	if kept != "" {
-		c.s.Warn(c.answer.Remote + " still has refs that are in the archive: " + kept)
+		c.s.Store.Warn(c.answer.Remote + " still has refs that are in the archive: " + kept)
 	}
 	return err
 }

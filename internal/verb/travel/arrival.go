@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/store"
 )
 
 // Joined is a journal together with its fold. The fold is computed when it is first needed, because
@@ -70,7 +70,7 @@ func (t *transfer) inspect(ctx context.Context, session name.Session, id name.ID
 	a, known := t.checked[commit]
 	if !known || a.id != id {
 		a = arrival{id: id, commit: commit}
-		a.err = inspect(ctx, t.s, session, &a)
+		a.err = inspect(ctx, t.s.Store, session, &a)
 		if ctx.Err() == nil {
 			t.checked[commit] = a
 		}
@@ -83,12 +83,12 @@ func (t *transfer) inspect(ctx context.Context, session name.Session, id name.ID
 
 // inspect does the verification and fills in the record and the blob of a. The error says what is
 // wrong with the checkpoint.
-func inspect(ctx context.Context, s *checkpoint.Service, session name.Session, a *arrival) error {
+func inspect(ctx context.Context, s *store.Store, session name.Session, a *arrival) error {
 	c, err := s.Repo.Commits.Read(ctx, string(a.commit))
 	if err != nil {
 		return err
 	}
-	rec, err := s.Store.Record(ctx, a.commit)
+	rec, err := s.Record(ctx, a.commit)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func inspect(ctx context.Context, s *checkpoint.Service, session name.Session, a
 		return fmt.Errorf("its record and its message disagree about %s", strings.Join(differ, ", "))
 	}
 	a.record = rec
-	a.blob, err = s.Store.RecordBlob(ctx, a.commit)
+	a.blob, err = s.RecordBlob(ctx, a.commit)
 	return err
 }
 

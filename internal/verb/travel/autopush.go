@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/verb/background"
 )
 
@@ -48,18 +49,18 @@ func pushQuietly(ctx context.Context, s *checkpoint.Service, req Request) {
 	if err = t.push(ctx, nil); err == nil {
 		err = t.verdict()
 	}
-	noteRefusal(s, err)
-	t.memory.Auto = "pushed " + s.Now().Format(time.RFC3339)
+	noteRefusal(s.Repo, err)
+	t.memory.Auto = "pushed " + s.Store.Now().Format(time.RFC3339)
 	if err != nil {
-		t.memory.Auto = "failed " + s.Now().Format(time.RFC3339) + ": " + err.Error()
+		t.memory.Auto = "failed " + s.Store.Now().Format(time.RFC3339) + ": " + err.Error()
 	}
-	t.memory.save(s) //nolint:errcheck // nobody is there to tell
+	t.memory.save(s.Store) //nolint:errcheck // nobody is there to tell
 }
 
 // noteRefusal stores the reason why the clearance gate refused a push, for the next create to
 // print. With any other result it deletes what was stored.
-func noteRefusal(s *checkpoint.Service, err error) {
-	dir, dirErr := s.Repo.Dir()
+func noteRefusal(repo *git.Repo, err error) {
+	dir, dirErr := repo.Dir()
 	if dirErr != nil {
 		return
 	}

@@ -49,7 +49,7 @@ func ImportBundle(ctx context.Context, s *checkpoint.Service, file string) (*Ans
 	for try := 1; ; try++ {
 		came := remote.NewListing()
 		answer, err := importBundle(ctx, s, file, came)
-		if err == nil || !checkpoint.Vanished(err) && !lacks(ctx, s, came) || try >= checkpoint.Attempts || ctx.Err() != nil {
+		if err == nil || !checkpoint.Vanished(err) && !lacks(ctx, s.Repo, came) || try >= checkpoint.Attempts || ctx.Err() != nil {
 			return answer, err
 		}
 		if err := s.Repo.Maintenance.AwaitGC(ctx); err != nil {
@@ -59,9 +59,9 @@ func ImportBundle(ctx context.Context, s *checkpoint.Service, file string) (*Ans
 }
 
 // lacks reports whether a journal is missing that was unpacked before: a gc has deleted it.
-func lacks(ctx context.Context, s *checkpoint.Service, came *remote.Listing) bool {
+func lacks(ctx context.Context, repo *git.Repo, came *remote.Listing) bool {
 	for _, of := range came.Sessions {
-		if of.Journal != "" && !Exists(ctx, s, of.Journal) {
+		if of.Journal != "" && !Exists(ctx, repo, of.Journal) {
 			return true
 		}
 	}
@@ -79,7 +79,7 @@ func importBundle(ctx context.Context, s *checkpoint.Service, file string, came 
 	if header.Format != s.Repo.Format {
 		return nil, Invalid(fmt.Errorf("the bundle has %s objects, but this repository has %s", header.Format, s.Repo.Format))
 	}
-	if err := unpack(ctx, s, header, pack); err != nil {
+	if err := unpack(ctx, s.Repo, header, pack); err != nil {
 		return nil, err
 	}
 	s.Trace("arrived")
@@ -88,7 +88,7 @@ func importBundle(ctx context.Context, s *checkpoint.Service, file string, came 
 		came.Add(r.Name, r.OID)
 		commits = append(commits, r.OID)
 	}
-	if err := connected(ctx, s, commits); err != nil {
+	if err := connected(ctx, s.Repo, commits); err != nil {
 		return nil, Invalid(fmt.Errorf("the bundle lacks objects that it needs: %w", err))
 	}
 	t := &transfer{
@@ -112,15 +112,15 @@ func importBundle(ctx context.Context, s *checkpoint.Service, file string, came 
 // unpack adds the objects of a bundle to the object store. No ref names them yet. git index-pack
 // checks each object (--strict) and completes a thin pack. The commits that the bundle builds on
 // have to be here.
-func unpack(ctx context.Context, s *checkpoint.Service, header archive.Header, pack io.Reader) error {
+func unpack(ctx context.Context, repo *git.Repo, header archive.Header, pack io.Reader) error {
 	const maxPack = 1 << 40 // bounds the size of an imported pack: 1 TiB
 	for _, need := range header.Needs {
-		if !Exists(ctx, s, need) {
+		if !Exists(ctx, repo, need) {
 			return checkpoint.Failure(checkpoint.KindFailed, "import the earlier bundle first; one from a shallow clone can be imported only where commit "+string(need)+" is", "the bundle builds on %s, which is not in this repository", need.Short())
 		}
 	}
-	strict := strictly(ctx, s)
-	_, err := s.Repo.Run(ctx, git.Cmd{
+	strict := strictly(ctx, repo)
+	_, err := repo.Run(ctx, git.Cmd{
 		Args:  []string{"index-pack", "--stdin", strict, "--fix-thin", fmt.Sprintf("--max-input-size=%d", int64(maxPack))},
 		Stdin: pack,
 	})
@@ -136,11 +136,11 @@ func unpack(ctx context.Context, s *checkpoint.Service, header archive.Header, p
 // strictly returns the option for git index-pack that checks objects as a fetch does. Unlike git
 // fetch, index-pack fails at a rule that it does not know. It says so before it reads the pack, so an
 // empty one tells which rules this git lacks.
-func strictly(ctx context.Context, s *checkpoint.Service) string {
+func strictly(ctx context.Context, repo *git.Repo) string {
 	rules := remote.Harmless()
 	for {
 		option := "--strict=" + strings.Join(rules, "=warn,") + "=warn"
-		_, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"index-pack", "--stdin", option}, Stdin: strings.NewReader("")})
+		_, err := repo.Run(ctx, git.Cmd{Args: []string{"index-pack", "--stdin", option}, Stdin: strings.NewReader("")})
 		said, is := errors.AsType[*git.Error](err)
 		if !is {
 			return option

@@ -83,7 +83,7 @@ func (c *pushRound) destination(ctx context.Context) (*clearance.Destination, er
 		return nil, unreachable(err)
 	}
 	private := func(ctx context.Context) (*clearance.Private, error) {
-		return clearance.PrivateOf(ctx, c.s, c.there.Heads[c.s.Repo.Head.Branch], c.unsentCommits()...)
+		return clearance.PrivateOf(ctx, c.s.Store, c.there.Heads[c.s.Repo.Head.Branch], c.unsentCommits()...)
 	}
 	return &clearance.Destination{URL: remote.Redact(url), Private: private, Agree: c.req.Agree}, nil
 }

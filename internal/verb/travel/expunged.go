@@ -109,7 +109,7 @@ func (c *pushRound) cleanNotes(ctx context.Context, list *clearance.Expunged) ([
 // reaches reports whether a commit or anything reachable from it is an expunged object. One that is
 // not here reaches nothing that is known.
 func (c *pushRound) reaches(ctx context.Context, commit name.OID, list *clearance.Expunged) (bool, error) {
-	if commit == "" || !Exists(ctx, c.s, commit) {
+	if commit == "" || !Exists(ctx, c.s.Repo, commit) {
 		return false, nil
 	}
 	hit := false

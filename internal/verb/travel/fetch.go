@@ -31,7 +31,7 @@ func Fetch(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, er
 // Sync fetches and then pushes, with a single listing of the remote where possible. It refuses to
 // run while a rollback is half done.
 func Sync(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, error) {
-	if err := s.RefuseHalfRolledBack(); err != nil {
+	if err := checkpoint.RefuseHalfRolledBack(s.Repo); err != nil {
 		return nil, err
 	}
 	return run(s, req, func(t *transfer) error {
@@ -60,7 +60,7 @@ func (t *transfer) fetch(ctx context.Context) (*remote.Listing, error) {
 		digest := "fetch " + here.Digest() + " " + there.Digest()
 		// This pair of listings was seen before, after a transfer that left nothing to do.
 		if t.memory.settled(digest) {
-			return there, t.memory.synced(t.s, digest)
+			return there, t.memory.synced(t.s.Store, digest)
 		}
 		if len(there.Sessions) == 0 && len(t.sessions) > 0 && len(here.Sessions) == 0 {
 			return nil, checkpoint.Failure(checkpoint.KindNotFound, "", "no such session, here or at %s: %s", t.answer.Remote, strings.Join(t.req.Sessions, ", "))
@@ -84,8 +84,8 @@ func (t *transfer) fetch(ctx context.Context) (*remote.Listing, error) {
 // it applies the consequences of the merged journals: repeatTombstones, and expunge.Again, which
 // rewrites checkpoints made here that hold what another clone expunged.
 func (t *transfer) bring(ctx context.Context, here, there *remote.Listing) error {
-	if err := remote.Sweep(ctx, t.s.Repo.Refs, t.s.Now()); err != nil {
-		t.s.Warn(err.Error())
+	if err := remote.Sweep(ctx, t.s.Repo.Refs, t.s.Store.Now()); err != nil {
+		t.s.Store.Warn(err.Error())
 	}
 	var want []name.Ref
 	for _, session := range there.Names() {
@@ -117,7 +117,7 @@ func (t *transfer) bring(ctx context.Context, here, there *remote.Listing) error
 		return err
 	}
 	t.again = t.again || t.revived(ctx)
-	defer checkpoint.SweepOutside(ctx, t.s)
+	defer checkpoint.SweepOutside(ctx, t.s.Rules)
 	again, err := expunge.Repeat(ctx, t.s)
 	for _, r := range again {
 		t.line(name.CheckpointRef(r.Session, r.ID), OutcomeDeleted, "it held what was expunged")
@@ -187,7 +187,7 @@ func (t *transfer) unite(ctx context.Context, session name.Session, here, there 
 		// checkpoints that were not listed, and so not fetched; the listed one is part of it. What
 		// was fetched is used only if the listed journal did not come, because somebody replaced
 		// it.
-		if tip := q.Got[name.JournalRef(session)]; tip != "" && (u.tip == "" || !Exists(ctx, t.s, u.tip)) {
+		if tip := q.Got[name.JournalRef(session)]; tip != "" && (u.tip == "" || !Exists(ctx, t.s.Repo, u.tip)) {
 			u.tip = tip
 		}
 		for id := range there.Checkpoints {
@@ -250,11 +250,11 @@ func (t *transfer) fetched(ctx context.Context, there *remote.Listing) error {
 	tips := map[name.Session]name.OID{}
 	for _, l := range t.answer.Lines {
 		if session, _, _ := name.SplitCheckpointRef(l.Ref); l.Outcome == OutcomeCreated && l.Ref == name.JournalRef(session) {
-			t.s.SayBeside(ctx, session)
+			checkpoint.SayBeside(ctx, t.s.Store, session)
 		}
 	}
 	for session, at := range there.Sessions {
-		if at.Journal != "" && !t.refused(name.JournalRef(session)) && Exists(ctx, t.s, at.Journal) {
+		if at.Journal != "" && !t.refused(name.JournalRef(session)) && Exists(ctx, t.s.Repo, at.Journal) {
 			tips[session] = at.Journal
 		}
 	}
@@ -269,5 +269,5 @@ func (t *transfer) fetched(ctx context.Context, there *remote.Listing) error {
 		}
 		digest = "fetch " + here.Digest() + " " + there.Digest()
 	}
-	return t.memory.synced(t.s, digest)
+	return t.memory.synced(t.s.Store, digest)
 }

@@ -75,7 +75,7 @@ func (c *pushRound) endpoint(ctx context.Context, named []lfs.Named) (err error)
 		for _, session := range c.here.Names() {
 			commits = slices.AppendSeq(commits, maps.Values(c.here.Session(session).Held()))
 		}
-		all, err := clearance.PrivateOf(ctx, c.s, "", commits...)
+		all, err := clearance.PrivateOf(ctx, c.s.Store, "", commits...)
 		if err != nil {
 			return nil, err
 		}
@@ -121,7 +121,7 @@ func (c *pushRound) sendOutside(ctx context.Context, named []lfs.Named) error {
 		return nil
 	}
 	c.memory.Outside[c.remote.Place] = left
-	return c.memory.save(c.s) // now: the next push finds what this one has sent at the remote
+	return c.memory.save(c.s.Store) // now: the next push finds what this one has sent at the remote
 }
 
 // why returns the reason for which git-lfs sent nothing, in words for a message.
@@ -144,7 +144,7 @@ func (t *transfer) unsentError(err error) error {
 		err, said = checkpoint.Failure(checkpoint.KindFailed, hint, "%s", said[0]), said[1:]
 	}
 	for _, text := range said {
-		t.s.Warn(text)
+		t.s.Store.Warn(text)
 	}
 	return err
 }
@@ -157,7 +157,7 @@ func (t *transfer) sayUnsent() {
 			if place != "" {
 				at = remote.Redact(place)
 			}
-			t.s.Warn(fmt.Sprintf("the content of %s of git-lfs is not at %s yet: %s; `git checkpoint push` tries again", lfs.Count(late), at, lfs.Paths(late)))
+			t.s.Store.Warn(fmt.Sprintf("the content of %s of git-lfs is not at %s yet: %s; `git checkpoint push` tries again", lfs.Count(late), at, lfs.Paths(late)))
 		}
 	}
 }

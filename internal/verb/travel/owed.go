@@ -7,6 +7,7 @@ package travel
 import (
 	"context"
 
+	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/storage/remote"
@@ -54,7 +55,7 @@ func (t *transfer) payOwed(ctx context.Context) (more bool, err error) {
 			if v.State == nil || v.State.ReadOnly != "" {
 				return store.Change{}, nil
 			}
-			e, err := t.s.NewEvent(journal.KindPrune, session)
+			e, err := checkpoint.NewEvent(t.s.Store, journal.KindPrune, session)
 			e.Reason = "owed to " + t.answer.Remote
 			for _, id := range ids {
 				if dead, is := v.State.Tombstones[id]; is && len(e.Tombstones) < room {

@@ -17,6 +17,7 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/remote"
 	"git-checkpoint/internal/storage/snapshot"
+	"git-checkpoint/internal/storage/store"
 )
 
 // Push sends to the remote what it lacks: checkpoints, merged journals and notes. The answer is
@@ -52,7 +53,7 @@ func (t *transfer) push(ctx context.Context, there *remote.Listing) error {
 		case first == nil:
 			first = err
 		default:
-			t.s.Warn(err.Error())
+			t.s.Store.Warn(err.Error())
 		}
 		if ctx.Err() != nil {
 			break
@@ -106,7 +107,7 @@ func (t *transfer) known(ctx context.Context, here, there *remote.Listing) error
 	for _, session := range t.sessions {
 		ofClone := func(other name.Session) bool { return checkpoint.IsOfClone(other, session) }
 		if here.Sessions[session] == nil && there.Sessions[session] == nil && !slices.ContainsFunc(t.sessions, ofClone) {
-			return t.s.UnknownSessionError(ctx, session)
+			return checkpoint.UnknownSessionError(ctx, t.s.Store, session)
 		}
 	}
 	return nil
@@ -271,7 +272,7 @@ func (c *pushRound) sound(ctx context.Context, session name.Session, j *Joined, 
 			err = a.err
 		}
 		if err == nil {
-			err = Writable(ctx, c.s, u.New, &seen)
+			err = Writable(ctx, c.s.Store, u.New, &seen)
 		}
 		if err != nil {
 			c.line(u.Ref, OutcomeRejected, "it was not sent: "+err.Error())
@@ -284,8 +285,8 @@ func (c *pushRound) sound(ctx context.Context, session name.Session, j *Joined, 
 // those that were staged. Only what differs from the tree in seen is read; if there is no error,
 // the checkpoint's tree is stored there. A tree that cannot be read is left to git, which says more
 // when it sends or packs it.
-func Writable(ctx context.Context, s *checkpoint.Service, commit name.OID, seen *name.OID) error {
-	trees, err := s.Store.Trees(ctx, commit)
+func Writable(ctx context.Context, s *store.Store, commit name.OID, seen *name.OID) error {
+	trees, err := s.Trees(ctx, commit)
 	if err != nil {
 		return nil //nolint:nilerr // see above
 	}

@@ -185,7 +185,7 @@ func (c *pushRound) recordOutcome(o remote.Outcome) {
 		switch {
 		case o.Ref == name.NotesRef:
 			c.noNotes = true
-			c.s.Warn(c.answer.Remote + " does not take the notes; nothing is lost, clones make them from the checkpoints")
+			c.s.Store.Warn(c.answer.Remote + " does not take the notes; nothing is lost, clones make them from the checkpoints")
 		case strings.Contains(o.Reason, "shallow update"):
 			c.hint = "this clone is shallow, and the remote lacks what it lacks: " + checkpoint.UnshallowHint
 		default:
@@ -222,8 +222,8 @@ func (t *transfer) pushed(ctx context.Context) error {
 	if err := t.track(ctx, t.tips); err != nil {
 		return err
 	}
-	noteRefusal(t.s, nil)
-	return t.memory.synced(t.s, "")
+	noteRefusal(t.s.Repo, nil)
+	return t.memory.synced(t.s.Store, "")
 }
 
 // sendTags sends the tags of the pushed sessions. A tag that the remote has with another value is
@@ -243,7 +243,7 @@ func (c *pushRound) sendTags(ctx context.Context) error {
 		}
 	}
 	if len(updates) > 0 {
-		c.s.Warn("tags were sent: everybody who clones or fetches gets them, with the checkpoints that they name")
+		c.s.Store.Warn("tags were sent: everybody who clones or fetches gets them, with the checkpoints that they name")
 	}
 	return c.sendEach(ctx, updates, c.recordOutcome)
 }

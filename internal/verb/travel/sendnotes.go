@@ -61,7 +61,7 @@ func (c *pushRound) withoutNotes(ctx context.Context, where string, err error, r
 
 // notesCommit writes a notes commit with this tree.
 func (c *pushRound) notesCommit(ctx context.Context, tree name.OID, parents ...name.OID) (name.OID, error) {
-	author, committer := c.s.Repo.Commits.Identity(c.s.Now())
+	author, committer := c.s.Repo.Commits.Identity(c.s.Store.Now())
 	return c.s.Repo.Commits.Write(ctx, git.Commit{
 		Tree: tree, Parents: parents, Author: author, Committer: committer, Message: "checkpoint notes: " + c.nameSessions() + "\n",
 	})

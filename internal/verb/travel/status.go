@@ -81,7 +81,7 @@ func (c *pushRound) foresee(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	first, err := clearance.Foresee(ctx, c.s, c.answer.Remote, to)
+	first, err := clearance.Foresee(ctx, c.s.Repo, c.answer.Remote, to)
 	if err != nil || !first.Any() {
 		return err
 	}
@@ -148,7 +148,7 @@ func (t *transfer) alsoPushed(ctx context.Context, r *RemoteSession, here, place
 // equal, missing checkpoints do.
 func (t *transfer) compare(ctx context.Context, session name.Session, here, there *remote.Session) (RemoteSession, error) {
 	r := RemoteSession{Remote: t.answer.Remote, Session: session, Conflicts: []name.ID{}, LastSync: t.memory.LastSync}
-	mine, err := JournalOf(ctx, t.s, session)
+	mine, err := JournalOf(ctx, t.s.Store, session)
 	if err != nil && !excused(err) {
 		return r, err
 	}
@@ -176,9 +176,9 @@ func stateBy(sends, fetches bool) string {
 // count counts the checkpoints to push and to fetch, and lists the conflicts.
 func (t *transfer) count(ctx context.Context, r *RemoteSession, here, there *remote.Session, mine *Joined) {
 	session := r.Session
-	if there.Archive != "" && (there.Archive == here.Archive || Exists(ctx, t.s, there.Archive)) {
+	if there.Archive != "" && (there.Archive == here.Archive || Exists(ctx, t.s.Repo, there.Archive)) {
 		if err := t.readArchive(ctx, session, there); err != nil && t.isFirst(err) {
-			t.s.Warn(err.Error()) // its content stays unknown
+			t.s.Store.Warn(err.Error()) // its content stays unknown
 		}
 	}
 	ours, theirs := here.Held(), there.Held()

@@ -19,6 +19,7 @@ import (
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/lfs"
+	"git-checkpoint/internal/storage/store"
 )
 
 func (t *transfer) trackingRef(session name.Session) name.Ref {
@@ -76,18 +77,18 @@ const memoryPrefix = "remote-"
 
 // memoryOf reads the memory of a remote. A missing or damaged file counts as empty. Addresses too
 // long for a file name share one file.
-func memoryOf(s *checkpoint.Service, remoteName string) memory {
+func memoryOf(repo *git.Repo, remoteName string) memory {
 	file := memoryPrefix + fmt.Sprintf("%x", remoteName)
 	if len(file) > 200 {
 		file = memoryPrefix + "long"
 	}
-	m := readMemory(s, file)
+	m := readMemory(repo, file)
 	m.Remote, m.file = remoteName, file
 	return m
 }
 
-func readMemory(s *checkpoint.Service, file string) (m memory) {
-	if known, err := s.Recall(file, &m); !known || err != nil {
+func readMemory(repo *git.Repo, file string) (m memory) {
+	if known, err := checkpoint.Recall(repo, file, &m); !known || err != nil {
 		return memory{}
 	}
 	return m
@@ -120,7 +121,7 @@ func (m *memory) forget(now time.Time) {
 
 // synced stores the time of a successful transfer. digest is the state in which it left nothing to do,
 // or "".
-func (m *memory) synced(s *checkpoint.Service, digest string) error {
+func (m *memory) synced(s *store.Store, digest string) error {
 	now := s.Now()
 	m.LastSync = &checkpoint.Time{Time: now}
 	if digest != "" && !m.settled(digest) {
@@ -130,16 +131,16 @@ func (m *memory) synced(s *checkpoint.Service, digest string) error {
 	return m.save(s)
 }
 
-func (m *memory) save(s *checkpoint.Service) error {
+func (m *memory) save(s *store.Store) error {
 	if _, err := s.Repo.Dir(); err != nil {
 		return nil //nolint:nilerr // there is no place to keep it
 	}
-	return s.Remember(m.file, m)
+	return checkpoint.Remember(s, m.file, m)
 }
 
 // LastSync returns the status of the remote with which this worktree was last synchronised, or nil.
-func LastSync(s *checkpoint.Service) *RemoteStatus {
-	dir, err := s.Repo.Dir()
+func LastSync(repo *git.Repo) *RemoteStatus {
+	dir, err := repo.Dir()
 	if err != nil {
 		return nil
 	}
@@ -149,7 +150,7 @@ func LastSync(s *checkpoint.Service) *RemoteStatus {
 		if !strings.HasPrefix(e.Name(), memoryPrefix) {
 			continue
 		}
-		m := readMemory(s, e.Name())
+		m := readMemory(repo, e.Name())
 		if m.Remote != "" && (newest == nil || newest.LastSync == nil || m.LastSync != nil && m.LastSync.After(newest.LastSync.Time)) {
 			newest = &m
 		}

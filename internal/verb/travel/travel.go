@@ -31,6 +31,7 @@ import (
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/remote"
 	"git-checkpoint/internal/storage/store"
 )
@@ -149,7 +150,7 @@ func run(s *checkpoint.Service, req Request, do func(*transfer) error) (*Answer,
 
 // newTrip finds the remote and validates the request.
 func newTrip(s *checkpoint.Service, req Request) (*transfer, error) {
-	r, err := remoteOf(s, req.Remote)
+	r, err := remoteOf(s.Rules, req.Remote)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +163,7 @@ func newTrip(s *checkpoint.Service, req Request) (*transfer, error) {
 	if url, named := s.Repo.Config.Get("remote." + r.Name + ".url"); named {
 		t.answer.URL = remote.Redact(url)
 	}
-	t.memory = memoryOf(s, r.Name)
+	t.memory = memoryOf(s.Repo, r.Name)
 	t.sessions, err = ParseSessions(req.Sessions)
 	return t, err
 }
@@ -183,7 +184,7 @@ func ParseSessions(texts []string) (sessions []name.Session, err error) {
 
 // remoteOf returns the remote to talk to: that of the request, else DefaultRemote. With no remote configured
 // at all it returns an error with a hint.
-func remoteOf(s *checkpoint.Service, request string) (*remote.Remote, error) {
+func remoteOf(s *checkpoint.Rules, request string) (*remote.Remote, error) {
 	named := cmp.Or(request, s.DefaultRemote())
 	if named == "" {
 		return nil, checkpoint.Failure(checkpoint.KindFailed, "`git remote add origin URL` adds one, or give a URL", "no remote is configured")
@@ -193,7 +194,7 @@ func remoteOf(s *checkpoint.Service, request string) (*remote.Remote, error) {
 	if err != nil {
 		return nil, checkpoint.Usage("`git config checkpoint.refPrefix refs/heads/checkpoints/` is one", "checkpoint.refPrefix: %v", err)
 	}
-	r := &remote.Remote{Repo: s.Repo, Name: named, Mapping: mapping, Now: s.Now, Random: s.Store.Random}
+	r := &remote.Remote{Repo: s.Repo, Name: named, Mapping: mapping, Now: s.Store.Now, Random: s.Store.Random}
 	if err := r.Check(); err != nil {
 		return nil, checkpoint.Usage("", "%v", err)
 	}
@@ -226,7 +227,7 @@ func (t *transfer) listLocal(ctx context.Context) (*remote.Listing, error) {
 	l.Keep(t.sessions)
 	for session, of := range l.Sessions {
 		if err := t.readArchive(ctx, session, of); err != nil && t.isFirst(err) {
-			t.s.Warn(err.Error()) // an archive that cannot be read counts as empty
+			t.s.Store.Warn(err.Error()) // an archive that cannot be read counts as empty
 		}
 	}
 	return l, nil
@@ -271,7 +272,7 @@ func (t *transfer) both(ctx context.Context) (here, there *remote.Listing, err e
 		return nil, nil, err
 	}
 	if prefix := remote.Prefix(slices.Sorted(maps.Keys(there.Heads))); prefix != "" && len(there.Sessions) == 0 {
-		t.s.Warn(t.answer.Remote + " has checkpoints below " + prefix + ", where nothing looks for them here; " + PrefixHint(prefix))
+		t.s.Store.Warn(t.answer.Remote + " has checkpoints below " + prefix + ", where nothing looks for them here; " + PrefixHint(prefix))
 	}
 	t.clones(there)
 	there.Keep(t.sessions)
@@ -315,7 +316,7 @@ func (t *transfer) leaveBegunAnew(here, there *remote.Listing) error {
 				"whoever has fetched it should clone again: a push from an old clone would bring it back",
 			}}
 		}
-		t.s.Warn(told + ", so nothing of it is fetched")
+		t.s.Store.Warn(told + ", so nothing of it is fetched")
 		delete(there.Sessions, session)
 		t.hasOld = true
 	}
@@ -398,15 +399,15 @@ func (t *transfer) journalHere(ctx context.Context, session name.Session, tip na
 	if j := t.ours[session]; j != nil && j.log.Tip().OID == tip {
 		return j, nil
 	}
-	j, err := JournalOf(ctx, t.s, session)
+	j, err := JournalOf(ctx, t.s.Store, session)
 	t.ours[session] = j
 	return j, err
 }
 
 // JournalOf reads the journal of a session in this repository. It returns nil without an error when
 // the session does not exist.
-func JournalOf(ctx context.Context, s *checkpoint.Service, session name.Session) (*Joined, error) {
-	log, err := s.Store.Log(ctx, session)
+func JournalOf(ctx context.Context, s *store.Store, session name.Session) (*Joined, error) {
+	log, err := s.Log(ctx, session)
 	if errors.Is(err, store.ErrNoSession) {
 		return nil, nil
 	}
@@ -417,7 +418,7 @@ func JournalOf(ctx context.Context, s *checkpoint.Service, session name.Session)
 }
 
 // Exists reports whether an object is in this repository. An error of git counts as no.
-func Exists(ctx context.Context, s *checkpoint.Service, oid name.OID) bool {
-	missing, err := s.Repo.Objects.Batch().Missing(ctx, []name.OID{oid})
+func Exists(ctx context.Context, repo *git.Repo, oid name.OID) bool {
+	missing, err := repo.Objects.Batch().Missing(ctx, []name.OID{oid})
 	return err == nil && !missing[oid]
 }

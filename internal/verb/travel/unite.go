@@ -62,7 +62,7 @@ func (u *union) run(ctx context.Context) error {
 		return err
 	}
 	for _, w := range res.Warnings {
-		u.t.s.Warn(w)
+		u.t.s.Store.Warn(w)
 	}
 	if res.Tip != u.before {
 		heads := u.tellHeads(ctx, res.State)
@@ -84,10 +84,10 @@ func (u *union) tellHeads(ctx context.Context, st *journal.State) []checkpoint.H
 	for _, head := range st.Heads() {
 		had := func(e *journal.Entry) bool { return e.Checkpoint == head.Checkpoint }
 		if u.before != "" && !slices.ContainsFunc(u.heads, had) {
-			if said := u.t.s.WentOn(ctx, st); said != "" {
-				u.t.s.Warn(said)
+			if said := checkpoint.WentOn(ctx, u.t.s.Store, st); said != "" {
+				u.t.s.Store.Warn(said)
 			}
-			return u.t.s.HeadsOf(ctx, st)
+			return checkpoint.HeadsOf(ctx, u.t.s.Store, st)
 		}
 	}
 	return nil
@@ -125,7 +125,7 @@ func (u *union) build(ctx context.Context, v store.View) (store.Change, error) {
 			return cmp.Or(a.record.CreatedAt.Compare(b.record.CreatedAt), cmp.Compare(a.id, b.id))
 		})
 		for _, a := range u.adopted {
-			e, err := u.t.s.NewEvent(journal.KindAdopt, u.session)
+			e, err := checkpoint.NewEvent(u.t.s.Store, journal.KindAdopt, u.session)
 			if err != nil {
 				return change, err
 			}
@@ -164,7 +164,7 @@ func (u *union) join(ctx context.Context, v store.View, change *store.Change) (*
 	if renewed, err := u.t.s.Store.Renew(theirs, v.Log, u.session); err != nil {
 		return nil, err
 	} else if renewed {
-		u.t.s.Warn("another machine works with the id of this worktree, as copies of one disk image do; this one has a new id, and stays where it was; its undo begins anew")
+		u.t.s.Store.Warn("another machine works with the id of this worktree, as copies of one disk image do; this one has a new id, and stays where it was; its undo begins anew")
 	}
 	if v.State != nil && v.State.ReadOnly == "" {
 		if err := unforged(u.session, u.tip, theirs.Fold()); err != nil {
@@ -243,7 +243,7 @@ func (u *union) adopt(ctx context.Context, st *journal.State, held map[name.ID]n
 		if a := u.t.inspect(ctx, u.session, id, held[id], nil); a.err == nil {
 			u.adopted, u.lines = append(u.adopted, a), append(u.lines, u.line(id, OutcomeAdopted, a.record.Label))
 		} else {
-			u.t.s.Warn(fmt.Sprintf("%s is in no journal, and is not valid: %v", name.CheckpointRef(u.session, id), a.err))
+			u.t.s.Store.Warn(fmt.Sprintf("%s is in no journal, and is not valid: %v", name.CheckpointRef(u.session, id), a.err))
 		}
 	}
 }

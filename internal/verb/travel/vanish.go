@@ -34,7 +34,7 @@ func (t *transfer) bringWhole(ctx context.Context, want []name.Ref, there *remot
 			return nil, waitErr
 		}
 		if err == nil && (len(q.Left) == 0 || try >= checkpoint.Attempts) {
-			if err = connected(ctx, t.s, slices.Collect(maps.Values(q.Got))); err == nil {
+			if err = connected(ctx, t.s.Repo, slices.Collect(maps.Values(q.Got))); err == nil {
 				return t.leftOut(q, known, there), nil
 			}
 		}
@@ -48,7 +48,7 @@ func (t *transfer) bringWhole(ctx context.Context, want []name.Ref, there *remot
 // refusedBefore removes from want the refs with an object that git refused before, and what belongs
 // to such a journal. It returns the refs that were refused.
 func (t *transfer) refusedBefore(want *[]name.Ref, there *remote.Listing) map[name.Ref]remote.Refusal {
-	t.memory.forget(t.s.Now())
+	t.memory.forget(t.s.Store.Now())
 	known := map[name.Ref]remote.Refusal{}
 	for _, ref := range *want {
 		if why := t.memory.Refused[there.ValueOf(ref)]; why != "" {
@@ -71,7 +71,7 @@ func (t *transfer) leftOut(q *remote.Quarantine, known map[name.Ref]remote.Refus
 	for _, ref := range slices.Sorted(maps.Keys(q.Left)) {
 		t.line(ref, OutcomeRejected, q.Left[ref].Why)
 		if q.Left[ref].Sure {
-			t.memory.refuse(t.s.Now(), there.ValueOf(ref), q.Left[ref].Why)
+			t.memory.refuse(t.s.Store.Now(), there.ValueOf(ref), q.Left[ref].Why)
 		}
 	}
 	return q
@@ -79,13 +79,13 @@ func (t *transfer) leftOut(q *remote.Quarantine, known map[name.Ref]remote.Refus
 
 // connected returns an error unless everything reachable from the commits is here. What the refs
 // outside the quarantine reach is taken as complete and not walked again.
-func connected(ctx context.Context, s *checkpoint.Service, commits []name.OID) error {
+func connected(ctx context.Context, repo *git.Repo, commits []name.OID) error {
 	args := []string{"rev-list", "--objects", "--stdin", "--quiet"}
-	if _, partial := s.Repo.Config.Get("extensions.partialClone"); partial {
+	if _, partial := repo.Config.Get("extensions.partialClone"); partial {
 		args = append(args, "--exclude-promisor-objects")
 	}
 	args = append(args, "--not", "--exclude="+name.IncomingRoot+"*", "--all")
-	if _, err := s.Repo.Run(ctx, git.Cmd{Args: args, Stdin: git.Revisions(commits, nil)}); err != nil {
+	if _, err := repo.Run(ctx, git.Cmd{Args: args, Stdin: git.Revisions(commits, nil)}); err != nil {
 		return fmt.Errorf("look for everything that was fetched: %w", err)
 	}
 	return nil

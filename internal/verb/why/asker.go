@@ -10,14 +10,14 @@ import (
 )
 
 // newJudge opens the index, which it brings up to date. Of the request it takes what is not about one file.
-func newJudge(ctx context.Context, s *checkpoint.Service, req Request) (judge, error) {
+func newJudge(ctx context.Context, s *checkpoint.Rules, req Request) (judge, error) {
 	x, err := open(ctx, s, req.Progress)
 	if err != nil {
 		return judge{}, err
 	}
 	j := judge{x: x, files: &files{x: x, repo: s.Repo, loose: req.Loose}}
-	j.commits = &commits{s: s, files: j.files, oldest: x.begins() - 24*60*60, leading: memo[name.OID, map[name.OID]bool]{most: 8}}
-	j.journals = &journals{s: s, x: x, files: j.files, commits: j.commits, down: memo[int32, []int32]{most: 8}}
+	j.commits = &commits{s: s.Store, files: j.files, oldest: x.begins() - 24*60*60, leading: memo[name.OID, map[name.OID]bool]{most: 8}}
+	j.journals = &journals{s: s.Store, x: x, files: j.files, commits: j.commits, down: memo[int32, []int32]{most: 8}}
 	j.files.journals = j.journals
 	j.worktree, _ = s.Store.WorktreeID() //nolint:errcheck // in a read-only repository no checkpoint was made here
 	return j, nil

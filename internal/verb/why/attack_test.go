@@ -36,7 +36,7 @@ func TestShownOtherwise(t *testing.T) {
 			hide(w)
 			of := map[string]name.ID{"first line of the agent": ids[0], "second line of the agent": ids[1]}
 			w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-				lines, err := Lines(ctx, s, Request{File: filepath.Join(w.Dir, "a.go")})
+				lines, err := Lines(ctx, s.Rules, Request{File: filepath.Join(w.Dir, "a.go")})
 				for _, l := range lines {
 					if got := l.Claim().Checkpoint; got != "" && got != of[l.Text] {
 						t.Errorf("line %d %q is said to be of %s", l.Line, l.Text, got)
@@ -84,7 +84,7 @@ func TestEqualLinesOfTwo(t *testing.T) {
 		w.Write("a.go", line+"\n")
 		w.Create(create.Request{Session: of, Trigger: "tool", Message: "Edit a.go", Agent: &record.Agent{Name: "claude", Session: of, Paths: map[string]string{"a.go": record.Named}}})
 		w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-			found, err := s.Resolve(ctx, of, "@")
+			found, err := s.Sessions.Resolve(ctx, of, "@")
 			if err == nil {
 				ids = append(ids, found.Entry.Checkpoint)
 			}

@@ -15,23 +15,24 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/lazy"
 )
 
 // blamed asks git blame about the lines of a request. whole has all lines of the file as it is now, if some
 // of them are not committed.
-func blamed(ctx context.Context, s *checkpoint.Service, req Request, path string) (lines []Place, whole text, err error) {
+func blamed(ctx context.Context, s *store.Store, req Request, path string) (lines []Place, whole text, err error) {
 	args := append([]string{}, req.Options...)
 	for _, l := range req.Lines {
 		args = append(args, "-L", l)
 	}
 	CompletePath(ctx, s, "HEAD", path)
-	said, out, err := blame(ctx, s, append(args, "--", path))
+	said, out, err := blame(ctx, s.Repo, append(args, "--", path))
 	if err != nil {
 		return nil, nil, err
 	}
 	if said != "" {
-		return untracked(ctx, s, req, path, said)
+		return untracked(ctx, s.Repo, req, path, said)
 	}
 	lines, some := ParseBlame(out), false
 	raw, _ := linesAt(ctx, s.Repo, path)
@@ -41,7 +42,7 @@ func blamed(ctx context.Context, s *checkpoint.Service, req Request, path string
 	}
 	if some {
 		// All lines, but no history.
-		if said, out, err = blame(ctx, s, []string{"^HEAD", "--", path}); err != nil || said != "" {
+		if said, out, err = blame(ctx, s.Repo, []string{"^HEAD", "--", path}); err != nil || said != "" {
 			return lines, nil, err
 		}
 		for _, l := range ParseBlame(out) {
@@ -53,13 +54,13 @@ func blamed(ctx context.Context, s *checkpoint.Service, req Request, path string
 
 // Refused is the error for what git blame said of the options, of an object that it cannot read, or of a list of
 // commits to ignore that a setting names and that is not here.
-func Refused(s *checkpoint.Service, said string) error {
+func Refused(repo *git.Repo, said string) error {
 	if strings.Contains(said, "annot read blob ") || strings.Contains(said, "unable to read tree ") {
 		return fmt.Errorf("%s: %w", said, git.ErrUnreadable)
 	}
 	hint := ""
-	for _, file := range s.Repo.Config.All("blame.ignoreRevsFile") {
-		if _, err := os.Stat(filepath.Join(s.Repo.WorkTree, file)); err != nil && !filepath.IsAbs(file) {
+	for _, file := range repo.Config.All("blame.ignoreRevsFile") {
+		if _, err := os.Stat(filepath.Join(repo.WorkTree, file)); err != nil && !filepath.IsAbs(file) {
 			hint = "blame.ignoreRevsFile in git's configuration names it, and git blame refuses without it; an empty file does, or `git config --unset blame.ignoreRevsFile`"
 		}
 	}
@@ -67,8 +68,8 @@ func Refused(s *checkpoint.Service, said string) error {
 }
 
 // blame runs git blame. said is why it refused.
-func blame(ctx context.Context, s *checkpoint.Service, args []string) (said, out string, err error) {
-	res, err := s.Repo.Run(ctx, git.Cmd{Args: append([]string{"--no-pager", "blame", "--porcelain", "--no-textconv"}, args...)})
+func blame(ctx context.Context, repo *git.Repo, args []string) (said, out string, err error) {
+	res, err := repo.Run(ctx, git.Cmd{Args: append([]string{"--no-pager", "blame", "--porcelain", "--no-textconv"}, args...)})
 	if git.ExitCode(err) > 0 {
 		_, failed, _ := strings.Cut(err.Error(), "fatal: ")
 		return cmp.Or(strings.TrimSpace(failed), err.Error()), "", nil
@@ -77,16 +78,16 @@ func blame(ctx context.Context, s *checkpoint.Service, args []string) (said, out
 }
 
 // untracked answers for a file that git blame does not take, because it is in no commit yet.
-func untracked(ctx context.Context, s *checkpoint.Service, req Request, path, said string) ([]Place, text, error) {
-	whole, there := linesAt(ctx, s.Repo, path)
+func untracked(ctx context.Context, repo *git.Repo, req Request, path, said string) ([]Place, text, error) {
+	whole, there := linesAt(ctx, repo, path)
 	switch {
 	case !absent().MatchString(said):
-		return nil, nil, noLines(s, said)
+		return nil, nil, noLines(repo, said)
 	case !there:
 		return nil, nil, checkpoint.Failure(checkpoint.KindNotFound, "", "there is no regular file %q", name.Clip(path, name.Said))
-	case nested(s.Repo.WorkTree, path) != "":
-		dir := nested(s.Repo.WorkTree, path)
-		return nil, nil, checkpoint.Failure(checkpoint.KindNotFound, "`git -C "+name.Quoted(s.Repo.Typed(dir))+" checkpoint` asks there", "%q is in a repository of its own, %q", name.Clip(path, name.Said), dir)
+	case nested(repo.WorkTree, path) != "":
+		dir := nested(repo.WorkTree, path)
+		return nil, nil, checkpoint.Failure(checkpoint.KindNotFound, "`git -C "+name.Quoted(repo.Typed(dir))+" checkpoint` asks there", "%q is in a repository of its own, %q", name.Clip(path, name.Said), dir)
 	case whole == nil:
 		return nil, nil, checkpoint.Failure(checkpoint.KindNotFound, "", "%s is too large to follow lines in it", name.Clip(path, name.Said))
 	}
@@ -122,7 +123,7 @@ func nested(worktree, path string) string {
 }
 
 // noLines is the error for what git blame said of the lines or the options.
-func noLines(s *checkpoint.Service, said string) error {
+func noLines(repo *git.Repo, said string) error {
 	said = strings.TrimSpace(said)
 	switch {
 	case strings.Contains(said, "invalid line number"):
@@ -130,7 +131,7 @@ func noLines(s *checkpoint.Service, said string) error {
 	case strings.Contains(said, " has only "), strings.Contains(said, "no match"):
 		return checkpoint.Failure(checkpoint.KindNotFound, "", "%s", said)
 	}
-	return Refused(s, said)
+	return Refused(repo, said)
 }
 
 var numbers = lazy.Pattern(`^(\d{1,9})(?:,(\+?)(\d{1,9}))?$`)

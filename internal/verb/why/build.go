@@ -12,13 +12,14 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/sys/wholefile"
 )
 
 // build is the making of an index from an older one, which may be empty, and from the journals.
 type build struct {
-	s        *checkpoint.Service
+	s        *store.Store
 	progress func(int)
 	old      *index
 	x        *index
@@ -40,20 +41,20 @@ type foundChange struct {
 
 // open returns an index that has all checkpoints of the journals as they are now. It writes what it had to
 // read, if it can. progress is called with a number of checkpoints that were read; it may be nil.
-func open(ctx context.Context, s *checkpoint.Service, progress func(int)) (*index, error) {
+func open(ctx context.Context, s *checkpoint.Rules, progress func(int)) (*index, error) {
 	sessions, err := s.Store.Sessions(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if said := s.MayFetch(ctx); said != "" {
-		s.Warn(said)
+		s.Store.Warn(said)
 	}
 	refs := gather.List(sessions, name.JournalRef)
 	tips, err := s.Repo.Refs.ResolveAll(ctx, refs...)
 	if err != nil {
 		return nil, err
 	}
-	b := &build{s: s, progress: progress, old: load(s.Repo), x: &index{}}
+	b := &build{s: s.Store, progress: progress, old: load(s.Repo), x: &index{}}
 	for i, of := range sessions {
 		if tip := tips[refs[i]]; tip != "" {
 			b.x.Sessions = append(b.x.Sessions, session{Name: of, Tip: tip})
@@ -120,7 +121,7 @@ func (b *build) points(ctx context.Context) error {
 func (b *build) pointsOf(ctx context.Context, of *session) error {
 	of.From = int32(len(b.x.Checkpoints)) //nolint:gosec // bounded by the number of refs
 	of.To = of.From
-	st, err := b.s.State(ctx, of.Name)
+	st, err := checkpoint.State(ctx, b.s, of.Name)
 	if err != nil {
 		return ctx.Err()
 	}
@@ -133,7 +134,7 @@ func (b *build) pointsOf(ctx context.Context, of *session) error {
 			continue
 		}
 		e := st.Read(i)
-		startsAtHead := b.s.StartsAtHead(ctx, e, seen)
+		startsAtHead := checkpoint.StartsAtHead(ctx, b.s, e, seen)
 		p := point{Base: -1}
 		if at := b.old.numbered(of.Name, e.Checkpoint); at >= 0 && b.old.Checkpoints[at].Tree != "" {
 			p = b.old.Checkpoints[at]
@@ -163,7 +164,7 @@ func (b *build) point(ctx context.Context, e *journal.Entry) (point, error) {
 		return p, ctx.Err()
 	}
 	if promisorOf(b.s.Repo) != "" {
-		if oid, err := b.s.Store.RecordBlob(ctx, event.Commit); err == nil {
+		if oid, err := b.s.RecordBlob(ctx, event.Commit); err == nil {
 			b.records = append(b.records, oid)
 		}
 	}

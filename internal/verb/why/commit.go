@@ -85,16 +85,16 @@ func (n Counts) Plus(o Counts) Counts {
 }
 
 // ResolveCommit returns the commit that somebody typed.
-func ResolveCommit(ctx context.Context, s *checkpoint.Service, typed string) (name.OID, bool) {
+func ResolveCommit(ctx context.Context, repo *git.Repo, typed string) (name.OID, bool) {
 	if typed == "" || strings.HasPrefix(typed, "-") {
 		return "", false
 	}
-	oid, err := s.Repo.Output(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", typed+"^{commit}")
+	oid, err := repo.Output(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", typed+"^{commit}")
 	return name.OID(oid), err == nil
 }
 
 // Commits says what is behind commits.
-func Commits(ctx context.Context, s *checkpoint.Service, commits []name.OID, progress func(int)) ([]Commit, error) {
+func Commits(ctx context.Context, s *checkpoint.Rules, commits []name.OID, progress func(int)) ([]Commit, error) {
 	j, err := newJudge(ctx, s, Request{Progress: progress})
 	if err != nil {
 		return nil, err

@@ -4,14 +4,14 @@ import (
 	"context"
 	"slices"
 
-	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 )
 
 // commits reads git's history, each commit once, and knows what came with a commit (arrivals.go).
 type commits struct {
-	s      *checkpoint.Service
+	s      *store.Store
 	files  *files
 	oldest int64 // a day before the first checkpoint, in seconds since 1970
 

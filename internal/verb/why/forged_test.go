@@ -35,7 +35,7 @@ func commit(w *verbtest.World, who, message string) {
 	w.Helper()
 	w.Later(time.Hour)
 	w.Must(func(_ context.Context, s *checkpoint.Service) error {
-		at := s.Now().Format(time.RFC3339)
+		at := s.Store.Now().Format(time.RFC3339)
 		w.Env = append(w.Env, "GIT_AUTHOR_DATE="+at, "GIT_COMMITTER_DATE="+at)
 		return nil
 	})
@@ -51,7 +51,7 @@ func claimsOf(w *verbtest.World, file string) map[string][]name.ID {
 	w.Helper()
 	out := map[string][]name.ID{}
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-		lines, err := Lines(ctx, s, Request{File: filepath.Join(w.Dir, file)})
+		lines, err := Lines(ctx, s.Rules, Request{File: filepath.Join(w.Dir, file)})
 		for _, l := range lines {
 			for _, c := range l.Claims {
 				out[l.Text] = append(out[l.Text], c.Checkpoint)
@@ -186,7 +186,7 @@ func TestForgedSession(t *testing.T) {
 		commit(w, ann, message)
 		var sessions []name.Session
 		w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-			lines, err := Lines(ctx, s, Request{File: filepath.Join(w.Dir, "a.go")})
+			lines, err := Lines(ctx, s.Rules, Request{File: filepath.Join(w.Dir, "a.go")})
 			for _, l := range lines {
 				for _, c := range l.Claims {
 					sessions = append(sessions, c.Session)

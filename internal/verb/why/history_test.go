@@ -67,9 +67,9 @@ func (h *history) copied(t testing.TB, seed uint64) *history {
 	out.World, out.random = w, rand.New(rand.NewPCG(seed, 8))
 	out.files, out.kept = clone(h.files), maps.Clone(h.kept)
 	h.Must(func(_ context.Context, s *checkpoint.Service) error {
-		now := s.Now()
+		now := s.Store.Now()
 		return w.Do(func(_ context.Context, s *checkpoint.Service) error {
-			w.Later(now.Sub(s.Now()))
+			w.Later(now.Sub(s.Store.Now()))
 			return nil
 		})
 	})
@@ -87,7 +87,7 @@ func (h *history) gitAt(args ...string) string {
 func (h *history) dateNow() {
 	h.Helper()
 	h.Must(func(_ context.Context, s *checkpoint.Service) error {
-		at := s.Now().Format(time.RFC3339)
+		at := s.Store.Now().Format(time.RFC3339)
 		env := slices.DeleteFunc(slices.Clone(h.Env), func(v string) bool { return strings.Contains(v, "_DATE=") })
 		h.Env = append(env, "GIT_AUTHOR_DATE="+at, "GIT_COMMITTER_DATE="+at)
 		return nil
@@ -348,7 +348,7 @@ func (h *history) undone() {
 	before := clone(h.files)
 	var from name.ID
 	h.Must(func(ctx context.Context, s *checkpoint.Service) error {
-		f, err := s.Resolve(ctx, h.session(), "@")
+		f, err := s.Sessions.Resolve(ctx, h.session(), "@")
 		if err == nil {
 			from = f.Entry.Checkpoint
 		}

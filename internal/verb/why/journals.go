@@ -10,13 +10,14 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/verb/create"
 )
 
 // journals reads the journals of sessions and the records of checkpoints, each once, and tells which checkpoints were made on
 // top of which (chains.go), and what changed a file on the way (walk.go).
 type journals struct {
-	s       *checkpoint.Service
+	s       *store.Store
 	x       *index
 	files   *files
 	commits *commits
@@ -35,7 +36,7 @@ type journals struct {
 // state returns the fold of a session's journal; nil: it cannot be read, and nothing is claimed by it.
 func (j *journals) state(ctx context.Context, of name.Session) *journal.State {
 	return j.states.get(of, func() *journal.State {
-		st, _ := j.s.State(ctx, of) //nolint:errcheck // see above
+		st, _ := checkpoint.State(ctx, j.s, of) //nolint:errcheck // see above
 		return st
 	})
 }
@@ -52,7 +53,7 @@ func (j *journals) entry(ctx context.Context, point int32) (*journal.State, *jou
 // record returns the record of a checkpoint; nil: it cannot be read, and nothing is known of it.
 func (j *journals) record(ctx context.Context, e *journal.Entry) *record.Record {
 	return j.records.get(e.Event().Commit, func() *record.Record {
-		rec, _ := j.s.ReadRecord(ctx, e) //nolint:errcheck // see above
+		rec, _ := checkpoint.ReadRecord(ctx, j.s, e) //nolint:errcheck // see above
 		return rec
 	})
 }

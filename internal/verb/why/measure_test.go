@@ -47,7 +47,7 @@ func (h *history) check(old string, options ...string) (got score) {
 			if len(h.files[path]) == 0 {
 				continue
 			}
-			lines, err := Lines(ctx, s, Request{File: filepath.Join(h.Dir, path), Options: options, Loose: slices.Contains(options, "-w")})
+			lines, err := Lines(ctx, s.Rules, Request{File: filepath.Join(h.Dir, path), Options: options, Loose: slices.Contains(options, "-w")})
 			if err != nil {
 				return err
 			}
@@ -101,7 +101,7 @@ func (h *history) check(old string, options ...string) (got score) {
 // else.
 func (h *history) agrees(ctx context.Context, s *checkpoint.Service, path string, lines []Line, options []string) {
 	h.Helper()
-	found, err := s.Resolve(ctx, h.session(), "@")
+	found, err := s.Sessions.Resolve(ctx, h.session(), "@")
 	if err != nil {
 		return // there is no checkpoint in this clone
 	}
@@ -116,7 +116,7 @@ func (h *history) agrees(ctx context.Context, s *checkpoint.Service, path string
 	for i, l := range lines {
 		places[i] = Place{Commit: l.Commit, Path: path, From: l.Line, Line: l.Line, Text: l.Text}
 	}
-	claims, err := ExplainLines(ctx, s, found, tree, path, places, Request{Loose: slices.Contains(options, "-w")})
+	claims, err := ExplainLines(ctx, s.Rules, found, tree, path, places, Request{Loose: slices.Contains(options, "-w")})
 	if err != nil {
 		h.Fatal(err)
 	}

@@ -129,7 +129,7 @@ func (h *commits) blame(ctx context.Context, at fileOf) []Place {
 		if len(h.blames.known) >= mostBlames {
 			return nil
 		}
-		said, out, err := blame(ctx, h.s, append(args, string(at.of), "--", at.path))
+		said, out, err := blame(ctx, h.s.Repo, append(args, string(at.of), "--", at.path))
 		if err != nil || said != "" {
 			return nil
 		}

@@ -9,6 +9,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/remote"
+	"git-checkpoint/internal/storage/store"
 )
 
 // promisorOf returns the remote that has what a partial clone lacks; "": it is no partial clone.
@@ -26,7 +27,7 @@ func promisorOf(r *git.Repo) string {
 
 // complete fetches what a partial clone lacks of these objects, over one connection: git would open one for
 // each of them. It returns those that are still missing. In other repositories it does nothing.
-func complete(ctx context.Context, s *checkpoint.Service, oids []name.OID) (lacks map[name.OID]bool) {
+func complete(ctx context.Context, s *store.Store, oids []name.OID) (lacks map[name.OID]bool) {
 	from := promisorOf(s.Repo)
 	if from == "" {
 		return nil
@@ -59,7 +60,7 @@ func complete(ctx context.Context, s *checkpoint.Service, oids []name.OID) (lack
 
 // CompletePath fetches the versions of a file in the history of a commit that a partial clone lacks, for git
 // blame.
-func CompletePath(ctx context.Context, s *checkpoint.Service, commit, path string) {
+func CompletePath(ctx context.Context, s *store.Store, commit, path string) {
 	if promisorOf(s.Repo) == "" {
 		return
 	}

@@ -62,7 +62,7 @@ func later(w *verbtest.World, d time.Duration) {
 	w.Helper()
 	w.Later(d)
 	w.Must(func(_ context.Context, s *checkpoint.Service) error {
-		at := s.Now().Format(time.RFC3339)
+		at := s.Store.Now().Format(time.RFC3339)
 		w.Env = append(w.Env, "GIT_AUTHOR_DATE="+at, "GIT_COMMITTER_DATE="+at)
 		return nil
 	})
@@ -108,7 +108,7 @@ func TestSquashOfSeveral(t *testing.T) {
 		tree := w.Git("write-tree")
 		var at string
 		w.Must(func(_ context.Context, s *checkpoint.Service) error {
-			at = s.Now().Add(-behind).Format(time.RFC3339)
+			at = s.Store.Now().Add(-behind).Format(time.RFC3339)
 			return nil
 		})
 		w.Env = append(w.Env, "GIT_AUTHOR_DATE="+at, "GIT_COMMITTER_DATE="+at)
@@ -140,8 +140,8 @@ func TestRenames(t *testing.T) {
 	commit(w, ann, "Renamed")
 	behind := func(rev string) (c Commit) {
 		w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-			oid, _ := ResolveCommit(ctx, s, rev)
-			all, err := Commits(ctx, s, []name.OID{oid}, nil)
+			oid, _ := ResolveCommit(ctx, s.Repo, rev)
+			all, err := Commits(ctx, s.Rules, []name.OID{oid}, nil)
 			c = all[0]
 			return err
 		})

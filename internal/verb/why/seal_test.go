@@ -36,7 +36,7 @@ func twoSteps(t *testing.T) (*verbtest.World, [2]name.ID) {
 func behindFile(w *verbtest.World, file string) (ids []name.ID) {
 	w.Helper()
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-		lines, err := Lines(ctx, s, Request{File: filepath.Join(w.Dir, file)})
+		lines, err := Lines(ctx, s.Rules, Request{File: filepath.Join(w.Dir, file)})
 		for _, l := range lines {
 			ids = append(ids, l.Claim().Checkpoint)
 		}
@@ -108,7 +108,7 @@ func TestFewComparisons(t *testing.T) {
 		w.Write("a.go", text)
 		w.Create(create.Request{Session: fmt.Sprint("agent-", i), Trigger: "tool", Message: "Edit a.go", Agent: &record.Agent{Name: "claude", Session: fmt.Sprint("s", i), Paths: map[string]string{"a.go": record.Named}}})
 		w.Must(func(_ context.Context, s *checkpoint.Service) error {
-			at := s.Now().Format(time.RFC3339)
+			at := s.Store.Now().Format(time.RFC3339)
 			w.Env = append(w.Env, "GIT_AUTHOR_DATE="+at, "GIT_COMMITTER_DATE="+at)
 			return nil
 		})
@@ -116,11 +116,11 @@ func TestFewComparisons(t *testing.T) {
 		w.Git("commit", "-qm", fmt.Sprint("Work ", i))
 	}
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-		j, err := newJudge(ctx, s, Request{})
+		j, err := newJudge(ctx, s.Rules, Request{})
 		if err != nil {
 			return err
 		}
-		said, _, err := blamed(ctx, s, Request{}, "a.go")
+		said, _, err := blamed(ctx, s.Store, Request{}, "a.go")
 		if err != nil {
 			return err
 		}

@@ -55,7 +55,7 @@ func TestTurns(t *testing.T) {
 
 	var got []name.ID
 	w.Must(func(ctx context.Context, s *checkpoint.Service) error {
-		lines, err := Lines(ctx, s, Request{File: filepath.Join(w.Dir, "a.go")})
+		lines, err := Lines(ctx, s.Rules, Request{File: filepath.Join(w.Dir, "a.go")})
 		for _, l := range lines {
 			got = append(got, l.Claim().Checkpoint)
 		}

@@ -85,13 +85,13 @@ const (
 )
 
 // Path returns the path below the top of the worktree of a file as typed, without the links on the way to it.
-func Path(s *checkpoint.Service, file string) (string, error) {
-	path, err := s.Repo.RelativePath(file)
+func Path(repo *git.Repo, file string) (string, error) {
+	path, err := repo.RelativePath(file)
 	if err != nil {
 		return "", checkpoint.Usage("", "%v", err)
 	}
-	if dir, err := filepath.EvalSymlinks(filepath.Join(s.Repo.WorkTree, filepath.Dir(path))); err == nil {
-		if below, err := s.Repo.RelativePath(filepath.Join(dir, filepath.Base(path))); err == nil {
+	if dir, err := filepath.EvalSymlinks(filepath.Join(repo.WorkTree, filepath.Dir(path))); err == nil {
+		if below, err := repo.RelativePath(filepath.Join(dir, filepath.Base(path))); err == nil {
 			path = below
 		}
 	}
@@ -99,12 +99,12 @@ func Path(s *checkpoint.Service, file string) (string, error) {
 }
 
 // Lines says what is behind lines of a file of the worktree.
-func Lines(ctx context.Context, s *checkpoint.Service, req Request) ([]Line, error) {
-	path, err := Path(s, req.File)
+func Lines(ctx context.Context, s *checkpoint.Rules, req Request) ([]Line, error) {
+	path, err := Path(s.Repo, req.File)
 	if err != nil {
 		return nil, err
 	}
-	said, whole, err := blamed(ctx, s, req, path)
+	said, whole, err := blamed(ctx, s.Store, req, path)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ type Place struct {
 
 // ExplainLines says what is behind lines of a file of a checkpoint. Of the request it takes what is not about one file. The claim to
 // a line of which nothing is known has no checkpoint.
-func ExplainLines(ctx context.Context, s *checkpoint.Service, of *checkpoint.Found, tree name.OID, path string, places []Place, req Request) ([]Claim, error) {
+func ExplainLines(ctx context.Context, s *checkpoint.Rules, of *checkpoint.Found, tree name.OID, path string, places []Place, req Request) ([]Claim, error) {
 	j, err := newJudge(ctx, s, req)
 	if err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ func Verify(ctx context.Context, s *checkpoint.Service, req Request) (*Compared,
 		return nil, err
 	}
 	out := &Compared{Format: w.format.Name, Ref: w.format.Ref, Range: w.answer.Range, Differ: []Difference{}, Unread: []name.OID{}}
-	read := Open(s)
+	read := Open(s.Repo)
 	said := map[name.OID][]testimony{}
 	commits = slices.DeleteFunc(commits, func(c name.OID) bool {
 		for _, t := range read.testimonies(ctx, c) {
@@ -56,7 +56,7 @@ func Verify(ctx context.Context, s *checkpoint.Service, req Request) (*Compared,
 		return said[c] == nil
 	})
 	out.Commits = len(commits)
-	known, err := why.Commits(ctx, s, commits, req.Progress)
+	known, err := why.Commits(ctx, s.Rules, commits, req.Progress)
 	for _, c := range known {
 		for _, l := range c.Lines {
 			out.compare(l, said[c.Commit])

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/provenance"
 	"git-checkpoint/internal/git"
@@ -23,17 +22,17 @@ type notesOf struct {
 }
 
 // notesIn reads which commits have notes. Git joins several of one commit; here they stay apart.
-func notesIn(ctx context.Context, s *checkpoint.Service, ref name.Ref) (notesOf, error) {
+func notesIn(ctx context.Context, repo *git.Repo, ref name.Ref) (notesOf, error) {
 	n := notesOf{at: map[name.OID][]git.Change{}}
-	found, err := s.Repo.Refs.ResolveAll(ctx, ref)
+	found, err := repo.Refs.ResolveAll(ctx, ref)
 	if err != nil || found[ref] == "" {
 		return n, err
 	}
 	n.tip = found[ref]
-	if n.tree, err = s.Repo.Commits.TreeOf(ctx, n.tip); err != nil {
+	if n.tree, err = repo.Commits.TreeOf(ctx, n.tip); err != nil {
 		return n, err
 	}
-	return n, s.Repo.Trees.Walk(ctx, n.tree, func(path string, e git.Entry) error {
+	return n, repo.Trees.Walk(ctx, n.tree, func(path string, e git.Entry) error {
 		if of, err := name.NotedOID(path); err == nil && !e.IsTree() {
 			n.at[of] = append(n.at[of], git.Change{Path: path, New: e})
 		}
@@ -43,7 +42,7 @@ func notesIn(ctx context.Context, s *checkpoint.Service, ref name.Ref) (notesOf,
 
 // Witnesses reads what others say. What it has read it keeps, for one command.
 type Witnesses struct {
-	s     *checkpoint.Service
+	repo  *git.Repo
 	notes map[string]notesOf // by ref
 	read  map[name.OID][]testimony
 }
@@ -56,8 +55,8 @@ type testimony struct {
 }
 
 // Open returns the witnesses of a repository.
-func Open(s *checkpoint.Service) *Witnesses {
-	return &Witnesses{s, map[string]notesOf{}, map[name.OID][]testimony{}}
+func Open(repo *git.Repo) *Witnesses {
+	return &Witnesses{repo, map[string]notesOf{}, map[name.OID][]testimony{}}
 }
 
 // testimonies returns what the notes of a commit say.
@@ -70,13 +69,13 @@ func (w *Witnesses) testimonies(ctx context.Context, commit name.OID) []testimon
 		notes, known := w.notes[f.Ref]
 		if !known {
 			var err error
-			if notes, err = notesIn(ctx, w.s, name.Ref(f.Ref)); err != nil {
+			if notes, err = notesIn(ctx, w.repo, name.Ref(f.Ref)); err != nil {
 				all = append(all, testimony{ref: f.Ref, problem: err.Error()})
 			}
 			w.notes[f.Ref] = notes
 		}
 		for _, e := range notes.at[commit] {
-			read, err := readNote(ctx, w.s, f, e)
+			read, err := readNote(ctx, w.repo, f, e)
 			if err != nil {
 				all = append(all, testimony{ref: f.Ref, problem: err.Error()})
 			}
@@ -90,8 +89,8 @@ func (w *Witnesses) testimonies(ctx context.Context, commit name.OID) []testimon
 	return all
 }
 
-func readNote(ctx context.Context, s *checkpoint.Service, f provenance.Format, e git.Change) ([]provenance.Note, error) {
-	blob, err := s.Repo.Objects.Batch().Typed(ctx, string(e.New.OID), "blob")
+func readNote(ctx context.Context, repo *git.Repo, f provenance.Format, e git.Change) ([]provenance.Note, error) {
+	blob, err := repo.Objects.Batch().Typed(ctx, string(e.New.OID), "blob")
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +104,7 @@ func (w *Witnesses) fits(ctx context.Context, n provenance.Note, f provenance.Fo
 	if n.Commit == "" || strings.EqualFold(n.Commit, string(commit)) {
 		return true
 	}
-	c, err := w.s.Repo.Commits.Read(ctx, string(commit))
+	c, err := w.repo.Commits.Read(ctx, string(commit))
 	if err != nil {
 		return false
 	}
@@ -114,12 +113,12 @@ func (w *Witnesses) fits(ctx context.Context, n provenance.Note, f provenance.Fo
 	if err != nil {
 		return lenient
 	}
-	other, err := w.s.Repo.Commits.Read(ctx, string(of))
+	other, err := w.repo.Commits.Read(ctx, string(of))
 	if err != nil || slices.Contains(c.Parents, of) {
 		return lenient
 	}
-	was, _, err := w.s.Repo.Trees.Lookup(ctx, other.Tree, path)
-	is, _, err2 := w.s.Repo.Trees.Lookup(ctx, c.Tree, path)
+	was, _, err := w.repo.Trees.Lookup(ctx, other.Tree, path)
+	is, _, err2 := w.repo.Trees.Lookup(ctx, c.Tree, path)
 	return err == nil && err2 == nil && was.OID == is.OID && was.OID != ""
 }
 
@@ -163,7 +162,7 @@ func (w *Witnesses) say(ctx context.Context, commit name.OID, lines []why.Line) 
 			}
 		}
 	}
-	if c, err := w.s.Repo.Commits.Read(ctx, string(commit)); err == nil {
+	if c, err := w.repo.Commits.Read(ctx, string(commit)); err == nil {
 		out = append(out, provenance.Trailers(c.Message)...)
 	}
 	return out

@@ -15,6 +15,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/provenance"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/why"
 )
@@ -55,13 +56,13 @@ func Write(ctx context.Context, s *checkpoint.Service, req Request) (*Answer, er
 		return nil, err
 	}
 	if req.Range == "" {
-		old, err := notesIn(ctx, s, name.Ref(w.format.Ref))
+		old, err := notesIn(ctx, s.Repo, name.Ref(w.format.Ref))
 		if err != nil {
 			return nil, err
 		}
 		commits = slices.DeleteFunc(commits, func(c name.OID) bool { return old.at[c] != nil })
 	}
-	known, err := why.Commits(ctx, s, commits, req.Progress)
+	known, err := why.Commits(ctx, s.Rules, commits, req.Progress)
 	if err != nil {
 		return nil, err
 	}
@@ -97,20 +98,20 @@ func begin(ctx context.Context, s *checkpoint.Service, req Request) (*writing, [
 		return nil, nil, checkpoint.Usage("", "--notes is agent-trace or git-ai, not %q", name.Clip(req.Format, name.Said))
 	}
 	if req.Range == "" {
-		req.Range = begun(ctx, s)
+		req.Range = begun(ctx, s.Store)
 	}
 	w := &writing{s: s, format: all[i], notes: map[name.OID][]byte{}}
 	w.answer = &Answer{Format: w.format.Name, Ref: w.format.Ref, Range: req.Range}
-	commits, err := Commits(ctx, s, req.Range)
+	commits, err := Commits(ctx, s.Repo, req.Range)
 	return w, commits, err
 }
 
 // Commits returns the commits of a range, as somebody typed it for git log, oldest first.
-func Commits(ctx context.Context, s *checkpoint.Service, typed string) ([]name.OID, error) {
+func Commits(ctx context.Context, repo *git.Repo, typed string) ([]name.OID, error) {
 	if strings.HasPrefix(typed, "-") {
 		return nil, checkpoint.Usage("", "%q is no range of commits", name.Clip(typed, name.Said))
 	}
-	res, err := s.Repo.Run(ctx, git.Cmd{Args: []string{"rev-list", "--reverse", "--topo-order", "--end-of-options", typed, "--"}})
+	res, err := repo.Run(ctx, git.Cmd{Args: []string{"rev-list", "--reverse", "--topo-order", "--end-of-options", typed, "--"}})
 	if git.ExitCode(err) > 0 {
 		return nil, checkpoint.Failure(checkpoint.KindNotFound, "`git branch --all` shows the branches: one that only a remote has is origin/NAME", "no such range of commits: %q", name.Clip(typed, name.Said))
 	}
@@ -119,12 +120,12 @@ func Commits(ctx context.Context, s *checkpoint.Service, typed string) ([]name.O
 
 // begun returns the range from the oldest commit on which a session began to HEAD. What was rewritten since, begins where the
 // histories parted.
-func begun(ctx context.Context, s *checkpoint.Service) string {
-	states, _ := s.States(ctx, "") //nolint:errcheck // then nothing is known of any
+func begun(ctx context.Context, s *store.Store) string {
+	states, _ := checkpoint.States(ctx, s, "") //nolint:errcheck // then nothing is known of any
 	args := []string{"merge-base", "--octopus", "HEAD"}
 	for _, st := range states {
 		for i := range st.Len() {
-			if rec, err := s.ReadRecord(ctx, st.At(i)); err == nil {
+			if rec, err := checkpoint.ReadRecord(ctx, s, st.At(i)); err == nil {
 				if _, err := s.Repo.Commits.Read(ctx, string(rec.Git.Head)); err == nil && !slices.Contains(args, string(rec.Git.Head)) {
 					args = append(args, string(rec.Git.Head))
 				}
@@ -230,7 +231,7 @@ func (w *writing) cleaned(ctx context.Context, notes []provenance.Note) error {
 // cannot merge notes of mixed places.
 func (w *writing) store(ctx context.Context) error {
 	ref := name.Ref(w.format.Ref)
-	old, err := notesIn(ctx, w.s, ref)
+	old, err := notesIn(ctx, w.s.Repo, ref)
 	if err != nil {
 		return err
 	}
@@ -270,7 +271,7 @@ func (w *writing) store(ctx context.Context) error {
 		return err
 	}
 	c := git.Commit{Tree: tree, Message: "Notes of git checkpoint why\n"}
-	if c.Author, c.Committer = w.s.Repo.Commits.Identity(w.s.Now()); old.tip != "" {
+	if c.Author, c.Committer = w.s.Repo.Commits.Identity(w.s.Store.Now()); old.tip != "" {
 		c.Parents = []name.OID{old.tip}
 	}
 	oid, err := w.s.Repo.Commits.Write(ctx, c)
@@ -283,7 +284,7 @@ func (w *writing) store(ctx context.Context) error {
 // ours reports whether this program wrote all of the notes of a commit.
 func (w *writing) ours(ctx context.Context, forms []git.Change) bool {
 	return !slices.ContainsFunc(forms, func(e git.Change) bool {
-		notes, err := readNote(ctx, w.s, w.format, e)
+		notes, err := readNote(ctx, w.s.Repo, w.format, e)
 		return err != nil || len(notes) == 0 || slices.ContainsFunc(notes, func(n provenance.Note) bool { return !n.Ours })
 	})
 }

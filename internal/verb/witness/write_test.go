@@ -25,7 +25,7 @@ func TestTogether(t *testing.T) {
 		w.Create(create.Request{Session: "one", Trigger: "tool", Message: "Edit " + file, Agent: &record.Agent{Name: "claude", Session: "one", Paths: map[string]string{file: record.Named}}})
 		w.Later(time.Hour)
 		w.Must(func(_ context.Context, s *checkpoint.Service) error {
-			at := s.Now().Format(time.RFC3339)
+			at := s.Store.Now().Format(time.RFC3339)
 			w.Env = append(w.Env, "GIT_AUTHOR_DATE="+at, "GIT_COMMITTER_DATE="+at)
 			return nil
 		})
