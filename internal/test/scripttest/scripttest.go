@@ -79,6 +79,7 @@ func setup(e *testscript.Env) error {
 		{"GIT_CONFIG_VALUE_0", "main"},
 		{"GIT_CONFIG_KEY_1", "advice.detachedHead"},
 		{"GIT_CONFIG_VALUE_1", "false"},
+		{"GIT_CHECKPOINT_AGENT_BEFOREDEADLINE", "20s"}, // a busy machine spends what the hooks of a prompt have
 		{"LC_ALL", "C.UTF-8"},
 		{"TZ", "UTC"},
 	} {
