@@ -15,12 +15,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"git-checkpoint/internal/answer"
+	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/attempt"
+	"git-checkpoint/internal/verb/blame"
 	"git-checkpoint/internal/verb/inspect"
 	"git-checkpoint/internal/verb/resume"
 	"git-checkpoint/internal/verb/retain"
@@ -269,6 +271,16 @@ func TestNextUndoIsWrapped(t *testing.T) {
 	var b bytes.Buffer
 	if err := answer.Text(&b, render.View{Layout: render.Aligned, Width: 80, Now: now()}, answer.RolledBack{Done: r}); err != nil || !strings.Contains(b.String(), "before the\npromotion of 3b") {
 		t.Errorf("%v: %s", err, b.String())
+	}
+}
+
+// At 80 columns blame shows enough of a prompt to know it, and of the line.
+func TestBlameFits(t *testing.T) {
+	l := blame.Line{Line: 1000, Label: "B12", Ref: "12", By: author.During, Agent: "claude", Message: "print each of the arguments as JSON", Content: "\tprint(strings.Join(arguments, \", \"))", Time: checkpoint.Time{Time: now().Add(-10 * time.Second)}}
+	var b bytes.Buffer
+	err := answer.Text(&b, render.View{Layout: render.Aligned, Width: 80, Now: now()}, answer.Blamed{Lines: []blame.Line{l}})
+	if want := "12  print each of the…  during claude  10s  1000          print(strings.Join(ar…\n"; err != nil || b.String() != want {
+		t.Errorf("%v: %q", err, b.String())
 	}
 }
 

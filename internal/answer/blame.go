@@ -19,7 +19,7 @@ type Blamed struct{ Lines []blame.Line }
 // older than any checkpoint.
 func (a Blamed) text(p *page) {
 	const messageWidth = 32 // how many characters of a message are shown, so that the line of the file still fits next to it
-	columns := []render.Column{{}, {Min: 12}, {}, {}, {Align: render.Right}, {Min: 40, Tabs: true}}
+	columns := []render.Column{{}, {Min: 18}, {}, {}, {Align: render.Right}, {Min: 34, Tabs: true}}
 	p.table(columns, gather.List(a.Lines, func(l blame.Line) []render.Cell {
 		// A line that is older than all checkpoints has only a commit.
 		from := cell(render.ID, cmp.Or(when(p.view.Verbose && !strings.Contains(l.Ref, ":"), l.Label), l.Ref))
@@ -27,7 +27,7 @@ func (a Blamed) text(p *page) {
 			from = cell(render.Dim, l.Commit.Short())
 		}
 		return []render.Cell{
-			from, cell(render.Dim, name.Clip(cmp.Or(l.Message, l.Because), messageWidth)), cell(render.Dim, madeBy(l)), cell(render.Dim, p.view.Time(l.Time.Time)),
+			from, cell(render.Dim, name.Clip(cmp.Or(l.Message, l.Because), messageWidth)), cell(render.Dim, madeBy(l)), cell(render.Dim, p.view.Age(l.Time.Time)),
 			cell(render.Dim, strconv.Itoa(l.Line)), say(l.Content),
 		}
 	}))
