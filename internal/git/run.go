@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"git-checkpoint/internal/sys/lazy"
 )
 
 // Cmd describes one git process.
@@ -58,6 +60,14 @@ func (e *Error) Error() string {
 		}
 	}
 	return fmt.Sprintf("git %s: %s", e.Args[0], msg)
+}
+
+// tellsDamage matches what git says of an object that is missing or that it cannot read.
+var tellsDamage = lazy.Pattern(`(?m)^(error|fatal): .*(unable to read tree|object file .* is empty|inflate: |corrupt|(too-short|truncated) tree|in tree entry|bad object|[Cc]ould not read [0-9a-f]{40}|missing (blob|tree|commit))`)
+
+// Is reports that git failed over a damaged object, for errors.Is with ErrUnreadable.
+func (e *Error) Is(target error) bool {
+	return target == ErrUnreadable && tellsDamage().MatchString(e.Stderr)
 }
 
 // ExitCode returns the exit code of the git process that err reports. It is -1 for every other

@@ -54,10 +54,10 @@ func (sc *Scanner) list(ctx context.Context, tips, held []name.OID) ([]met, erro
 	}
 	var objects []met
 	err := Reachable(ctx, sc.repo, tips, held, func(oid name.OID, path string) { objects = append(objects, met{oid, path}) })
-	if err != nil && strings.Contains(err.Error(), "loose object") {
+	if errors.Is(err, git.ErrUnreadable) {
 		// git goes on without an object that is missing, but not with one that is garbled.
 		return nil, &checkpoint.Error{
-			Kind: checkpoint.KindFailed, Message: "list what would be sent", Err: err, Hints: []string{
+			Kind: checkpoint.KindInvalid, Message: "list what would be sent", Err: err, Hints: []string{
 				"an object here is damaged; `git checkpoint validate --all --deep` names it, and `git checkpoint rebuild --all` makes what can be proven",
 				"if it is still in the way then, move the file that git names out of the repository",
 			},

@@ -4,8 +4,10 @@ package inspect
 // lines that it gives.
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -55,7 +57,15 @@ func pass(ctx context.Context, repo *git.Repo, args []string, to IO) (int, error
 		args = append([]string{"-c", "core.quotePath=false"}, args...)
 	}
 	dir := filepath.Join(repo.WorkTree, filepath.FromSlash(repo.Prefix))
-	_, err := repo.Run(ctx, git.Cmd{Args: args, Dir: dir, Env: to.Env, Stdin: to.In, Stdout: to.Out, Stderr: to.Err})
+	var said bytes.Buffer
+	_, err := repo.Run(ctx, git.Cmd{Args: args, Dir: dir, Env: to.Env, Stdin: to.In, Stdout: to.Out, Stderr: &said})
+	if failed, is := errors.AsType[*git.Error](err); is {
+		if failed.Stderr = said.String(); errors.Is(err, git.ErrUnreadable) {
+			first, _, _ := strings.Cut(failed.Stderr, "\n")
+			return 1, fmt.Errorf("%w: git says %q", git.ErrUnreadable, first)
+		}
+	}
+	_, _ = said.WriteTo(to.Err) // if stderr cannot be written, nobody can be told
 	if code := git.ExitCode(err); code > 0 {
 		return code, nil
 	}
