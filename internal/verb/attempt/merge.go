@@ -49,7 +49,7 @@ func prepareJoin(ctx context.Context, s *checkpoint.Service, from *checkpoint.Fo
 	if cmp.Or(st.Workflow, workflow.DefaultName) == workflow.DefaultName {
 		then.Step = new(st.Highest() + 1)
 	}
-	move := rollback.Move{To: into, Files: from.Entry, Then: &then}
+	move := rollback.Move{To: into, Files: from.Entry, Named: from.Entry.Safety, Then: &then}
 	names := threeway.Names{Ours: checkpoint.NameTo(st, into.Entry), Base: checkpoint.NameTo(st, base), Theirs: called}
 	if move.Merge, err = merging(ctx, s, base, names, req); err != nil {
 		return nil, err

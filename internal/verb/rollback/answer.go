@@ -201,8 +201,9 @@ func (r *Plan) moveSession(ctx context.Context) (err error) {
 			if of != r.To.Session {
 				label, m.Name = string(of)+":"+label, string(of)+":"+m.Name
 			}
-			// With several worktrees on one session, warn that another worktree's work is discarded
-			// too.
+			// Discard has labels, and says only where another worktree made it: with several on one session,
+			// its work is discarded too.
+			m.Note = ""
 			if unknown == nil && e.Event().WorktreeID != own {
 				m.Note = " (made in worktree " + e.Event().Worktree + ")"
 			}
