@@ -239,10 +239,11 @@ func (d *draft) number() error {
 	if d.in.handed() {
 		asked.Document = &d.got.document.Facts
 	}
-	var err error
-	if d.spot, err = d.got.def.Place(asked); err != nil {
+	spot, err := d.got.def.Place(asked)
+	if err != nil { // the spot is none then, and the session waits for no such step
 		return &checkpoint.Error{Kind: checkpoint.KindRejected, Err: err}
 	}
+	d.spot = spot
 	r.Step, r.StepName, r.Iteration, r.Milestone = d.spot.Step, d.spot.Name, d.spot.Iteration, d.spot.Milestone
 	// Labels: see "Label" in docs/format.md.
 	if r.Milestone {

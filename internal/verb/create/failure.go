@@ -46,13 +46,13 @@ func (r *request) failed(ctx context.Context, definition definition, err error) 
 		s.Store.Warn = func(string) {} // it was said already
 		d, _ := r.foresee(ctx, def)    //nolint:errcheck // it has failed already
 		s.Store.Warn = warn
-		if d != nil && (d.held || d.early) {
-			return err // a retry would fail in the same way, or its turn has not come
+		if d != nil && (d.held || d.early) && checkpoint.KindOf(err) == checkpoint.KindRejected {
+			return err // that is why it failed: a retry would fail in the same way, or its turn has not come
 		}
 		var made *record.Record
 		if d != nil {
 			if made = d.record; d.spot.Milestone {
-				failed.Step, failed.Blocks = &d.spot.Step, d.waits() && def.Blocks()
+				failed.Step, failed.Blocks = &d.spot.Step, d.waits() && !d.early && def.Blocks()
 			}
 		}
 		if failed.Blocks || !def.Blocks() {
