@@ -21,6 +21,19 @@ func readConfig(ctx context.Context, l *Location, o Options) (*gitconfig.Config,
 	return gitconfig.ParseConfig(res.Stdout), nil
 }
 
+// Promisor returns the remote that has what a partial clone lacks; "": it is no partial clone.
+func (l *Location) Promisor() string {
+	if of, _ := l.Config.Get("extensions.partialClone"); of != "" {
+		return of
+	}
+	for _, of := range l.Config.Remotes("promisor") {
+		if yes, err := l.Config.Bool("remote."+of+".promisor", false); yes && err == nil {
+			return of
+		}
+	}
+	return ""
+}
+
 // ReadConfigFile reads one file in git's configuration syntax. It does not follow includes. A
 // missing file is an empty configuration.
 func (l *Location) ReadConfigFile(ctx context.Context, path string) (*gitconfig.Config, error) {

@@ -64,10 +64,7 @@ func (m *Maintenance) MayPackObjects() bool {
 	if precious, err := m.settings.KeepsAll(); err != nil || precious {
 		return false
 	}
-	if _, partial := m.at.Config.Get("extensions.partialClone"); partial {
-		return false
-	}
-	return gitconfig.Getenv(m.at.env, objectDirectory) == "" && gitconfig.Getenv(m.at.env, "GIT_QUARANTINE_PATH") == ""
+	return m.at.Promisor() == "" && gitconfig.Getenv(m.at.env, objectDirectory) == "" && gitconfig.Getenv(m.at.env, "GIT_QUARANTINE_PATH") == ""
 }
 
 // Pack moves loose refs into packed-refs, and loose objects and small packs into a larger pack. The

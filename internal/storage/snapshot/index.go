@@ -337,7 +337,7 @@ func (s *indexes) writeStaged(ctx context.Context, p *privateIndex) (name.OID, e
 	}
 	res, err := s.onIndex(ctx, private, "", "write-tree")
 	if err != nil && strings.Contains(err.Error(), "invalid object") {
-		return s.rewriteStaged(ctx, p)
+		return s.rewriteStaged(ctx, p, true)
 	}
 	if err != nil {
 		return "", fmt.Errorf("write the staged tree: %w", err)
@@ -346,15 +346,16 @@ func (s *indexes) writeStaged(ctx context.Context, p *privateIndex) (name.OID, e
 }
 
 // rewriteStaged writes every directory of what is staged from the entries of the index. Unlike git it
-// also replaces a tree that is there but damaged, and leaves out the entries whose blob is lost (p.lost).
-func (s *indexes) rewriteStaged(ctx context.Context, p *privateIndex) (name.OID, error) {
+// also replaces a tree that is there but damaged, and leaves out the entries whose blob is lost (p.lost): with look
+// also those that are not known yet, whose files then have to be read.
+func (s *indexes) rewriteStaged(ctx context.Context, p *privateIndex, look bool) (name.OID, error) {
 	gone, err := s.repo.Objects.Batch().Missing(ctx, gather.List(p.entries, p.index.OIDOf))
-	staged := map[string]git.Entry{}
+	staged, known := map[string]git.Entry{}, p.lost
 	p.lost = nil
 	for _, e := range p.entries {
 		switch oid := p.index.OIDOf(e); {
 		case e.Stage != 0 || e.IntentToAdd:
-		case gone[oid] && regular(e.Mode):
+		case gone[oid] && (regular(e.Mode) || e.Mode == git.ModeSymlink) && !(e.SkipWorktree && s.repo.Promisor() != "") && (look || slices.Contains(known, trackedOf(&e))):
 			p.lost = append(p.lost, trackedOf(&e))
 		default:
 			staged[strings.TrimSuffix(e.Path, "/")] = git.Entry{Mode: e.Mode, OID: oid} // a sparse index has directories

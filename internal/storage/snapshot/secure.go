@@ -109,7 +109,8 @@ func (s *preserver) secureConverted(ctx context.Context, p *Plan, files []candid
 	return s.compareHashes(ctx, p, plain, entries)
 }
 
-// compareHashes checks files that git does not convert: the file must be the blob, byte for byte.
+// compareHashes checks files that git does not convert: the file must be the blob, byte for byte. A blob that the
+// repository has lost is written again.
 //
 // If it is not, there are two explanations. It was converted once, by attributes that are gone;
 // then its bytes are kept in Raw. Or it changed after the capture, which its ctime shows.
@@ -125,6 +126,10 @@ func (s *preserver) compareHashes(ctx context.Context, p *Plan, files []candidat
 		r.oid, r.info, r.err = s.files.HashWhole(s.repo.Format, files[i].path)
 		return nil
 	})
+	gone, err := s.repo.Objects.Batch().Missing(ctx, gather.List(files, func(f candidate) name.OID { return entries[f.path].OID }))
+	if err != nil {
+		return err
+	}
 	for i, f := range files {
 		got, info, err := reads[i].oid, reads[i].info, reads[i].err
 		if err != nil {
@@ -133,10 +138,11 @@ func (s *preserver) compareHashes(ctx context.Context, p *Plan, files []candidat
 		if info == nil || !worktree.Same(info, p.seen[f.path]) {
 			return &ChangedError{f.path}
 		}
-		if got == entries[f.path].OID || got == p.Cur.Raw[f.path] {
+		same, link := got == entries[f.path].OID, worktree.ModeOf(info) == git.ModeSymlink
+		if same && (link || !gone[got]) || got == p.Cur.Raw[f.path] {
 			continue
 		}
-		if worktree.ModeOf(info) == git.ModeSymlink || worktree.ChangeTime(info).After(p.Cur.Began) {
+		if !same && (link || worktree.ChangeTime(info).After(p.Cur.Began)) {
 			return &ChangedError{f.path}
 		}
 		oid, _, err := s.streamBlob(ctx, f.path)
@@ -146,7 +152,9 @@ func (s *preserver) compareHashes(ctx context.Context, p *Plan, files []candidat
 		if oid != got {
 			return &ChangedError{f.path}
 		}
-		p.Cur.Raw[f.path] = got
+		if !same { // else the repository had lost it
+			p.Cur.Raw[f.path] = got
+		}
 		p.Cur.New = append(p.Cur.New, got)
 	}
 	return nil

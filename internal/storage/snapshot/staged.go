@@ -59,7 +59,7 @@ func (s *chooser) skipUnstaged(ctx context.Context, private *privateIndex, open 
 	}
 	var alike []leftOut
 	for _, o := range open {
-		if e := staged[o.Path]; o.info != nil && content(o.info) && s.modeOf(o.info, e.Mode) == e.Mode && (e.Size == 0 || uint32(o.info.Size()) == e.Size) {
+		if e := staged[o.Path]; o.info != nil && content(o.info) && s.modeOf(o.info, e.Mode) == e.Mode && (e.Size == 0 || uint32(o.info.Size()) == e.Size) && !slices.ContainsFunc(private.lost, func(t Tracked) bool { return t.Path == o.Path }) {
 			alike = append(alike, o)
 		} else {
 			c.Skipped = append(c.Skipped, o.Skip)

@@ -100,7 +100,8 @@ func classify(stderr []byte) (unreadable []string, err error) {
 		switch {
 		case line == "", strings.HasPrefix(line, "hint: "):
 		case len(line) > cutPath+255 && strings.HasPrefix(line, "warning: "):
-			p := line[strings.IndexByte(line, '\'')+1:][:cutPath+1]
+			_, p, _ := strings.Cut(line, "'")
+			p = p[:min(cutPath+1, len(p))]
 			unreadable = append(unreadable, p[:strings.LastIndexByte(p, '/')+1])
 		case strings.HasPrefix(line, "warning: unable to access '/"): // the user's rules, in another account's home
 		case strings.HasSuffix(line, ": Too many levels of symbolic links"), strings.HasSuffix(line, ": File name too long"): // nothing is there

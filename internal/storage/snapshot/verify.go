@@ -54,7 +54,7 @@ func (s *planner) verifyObjects(ctx context.Context, p *Plan, _ []git.Change) er
 // content is not read. In a partial clone blobs may be missing; git fetches them when they are
 // needed.
 func (s *planner) verifyStaged(ctx context.Context, p *Plan, _ []git.Change) error {
-	if _, partial := s.repo.Config.Get("extensions.partialClone"); partial || p.Index == nil {
+	if s.repo.Promisor() != "" || p.Index == nil {
 		return nil
 	}
 	changes, err := s.repo.Trees.Diff(ctx, p.Cur.Index.Tree, p.IndexTree)

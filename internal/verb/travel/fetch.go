@@ -211,10 +211,8 @@ func (t *transfer) unite(ctx context.Context, session name.Session, here, there 
 // clone the blobs were left out, and git would open a connection for each one that is read. In a
 // full clone it does nothing.
 func (t *transfer) completeRecords(ctx context.Context, q *remote.Quarantine) error {
-	if _, partial := t.s.Repo.Config.Get("extensions.partialClone"); !partial {
-		if promisor, err := t.s.Repo.Config.Bool("remote."+t.remote.Name+".promisor", false); err != nil || !promisor {
-			return err
-		}
+	if t.s.Repo.Promisor() == "" {
+		return nil
 	}
 	var commits []name.OID
 	for ref, oid := range q.Got {

@@ -81,7 +81,7 @@ func (t *transfer) leftOut(q *remote.Quarantine, known map[name.Ref]remote.Refus
 // outside the quarantine reach is taken as complete and not walked again.
 func connected(ctx context.Context, repo *git.Repo, commits []name.OID) error {
 	args := []string{"rev-list", "--objects", "--stdin", "--quiet"}
-	if _, partial := repo.Config.Get("extensions.partialClone"); partial {
+	if repo.Promisor() != "" {
 		args = append(args, "--exclude-promisor-objects")
 	}
 	args = append(args, "--not", "--exclude="+name.IncomingRoot+"*", "--all")

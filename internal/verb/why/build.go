@@ -163,7 +163,7 @@ func (b *build) point(ctx context.Context, e *journal.Entry) (point, error) {
 	if err != nil {
 		return p, ctx.Err()
 	}
-	if promisorOf(b.s.Repo) != "" {
+	if b.s.Repo.Promisor() != "" {
 		if oid, err := b.s.RecordBlob(ctx, event.Commit); err == nil {
 			b.records = append(b.records, oid)
 		}

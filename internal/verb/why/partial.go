@@ -12,23 +12,10 @@ import (
 	"git-checkpoint/internal/storage/store"
 )
 
-// promisorOf returns the remote that has what a partial clone lacks; "": it is no partial clone.
-func promisorOf(r *git.Repo) string {
-	if of, _ := r.Config.Get("extensions.partialClone"); of != "" {
-		return of
-	}
-	for _, of := range r.Config.Remotes("promisor") {
-		if yes, err := r.Config.Bool("remote."+of+".promisor", false); yes && err == nil {
-			return of
-		}
-	}
-	return ""
-}
-
 // complete fetches what a partial clone lacks of these objects, over one connection: git would open one for
 // each of them. It returns those that are still missing. In other repositories it does nothing.
 func complete(ctx context.Context, s *store.Store, oids []name.OID) (lacks map[name.OID]bool) {
-	from := promisorOf(s.Repo)
+	from := s.Repo.Promisor()
 	if from == "" {
 		return nil
 	}
@@ -61,7 +48,7 @@ func complete(ctx context.Context, s *store.Store, oids []name.OID) (lacks map[n
 // CompletePath fetches the versions of a file in the history of a commit that a partial clone lacks, for git
 // blame.
 func CompletePath(ctx context.Context, s *store.Store, commit, path string) {
-	if promisorOf(s.Repo) == "" {
+	if s.Repo.Promisor() == "" {
 		return
 	}
 	out, err := s.Repo.Output(ctx, "--literal-pathspecs", "rev-list", "--objects", "--missing=print", commit, "--", path)
@@ -91,7 +78,7 @@ func filesOf(changes []git.Change) (oids []name.OID) {
 
 // complete fetches what the differences of these checkpoints need and a partial clone lacks.
 func (b *build) complete(ctx context.Context, fresh []int) {
-	if promisorOf(b.s.Repo) == "" {
+	if b.s.Repo.Promisor() == "" {
 		return
 	}
 	wanted := b.records
