@@ -91,8 +91,9 @@ func (s *capturer) writeTree(ctx context.Context, private *privateIndex, files [
 	if err != nil {
 		return err
 	}
+	private.hashed = true
 	if len(private.lost) > 0 { // some of their blobs may have been written again
-		if c.Index.Tree, err = s.rewriteStaged(ctx, private, false); err != nil {
+		if c.Index.Tree, err = s.rewriteStaged(ctx, private); err != nil {
 			return err
 		}
 		for _, t := range private.lost {
@@ -110,7 +111,7 @@ func (s *capturer) writeTree(ctx context.Context, private *privateIndex, files [
 	if Damaged(err) {
 		// A directory that the index names is lost or damaged. If the directories cannot be written again,
 		// the first error says more.
-		if staged, failed := s.rewriteStaged(ctx, private, false); failed == nil {
+		if staged, failed := s.rewriteStaged(ctx, private); failed == nil {
 			c.Index.Tree = staged
 			beyond, err = s.writeTrees(ctx, c)
 		}

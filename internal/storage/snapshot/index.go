@@ -33,6 +33,7 @@ type privateIndex struct {
 	was     fs.FileInfo      // the user's index; nil if there is none
 	young   fileTime         // mtime of the user's index; see doubtful
 	lost    []Tracked        // the entries whose blob is missing, so that git itself makes no commit
+	hashed  bool             // the files were read, so that no other entry may become a lost one
 }
 
 // fileTime is a time as git's index stores it: 32 bits of seconds, and nanoseconds that are 0 if
@@ -337,7 +338,7 @@ func (s *indexes) writeStaged(ctx context.Context, p *privateIndex) (name.OID, e
 	}
 	res, err := s.onIndex(ctx, private, "", "write-tree")
 	if err != nil && strings.Contains(err.Error(), "invalid object") {
-		return s.rewriteStaged(ctx, p, true)
+		return s.rewriteStaged(ctx, p)
 	}
 	if err != nil {
 		return "", fmt.Errorf("write the staged tree: %w", err)
@@ -346,16 +347,16 @@ func (s *indexes) writeStaged(ctx context.Context, p *privateIndex) (name.OID, e
 }
 
 // rewriteStaged writes every directory of what is staged from the entries of the index. Unlike git it
-// also replaces a tree that is there but damaged, and leaves out the entries whose blob is lost (p.lost): with look
-// also those that are not known yet, whose files then have to be read.
-func (s *indexes) rewriteStaged(ctx context.Context, p *privateIndex, look bool) (name.OID, error) {
+// also replaces a tree that is there but damaged, and leaves out the entries whose blob is lost (p.lost), whose files
+// then have to be read.
+func (s *indexes) rewriteStaged(ctx context.Context, p *privateIndex) (name.OID, error) {
 	gone, err := s.repo.Objects.Batch().Missing(ctx, gather.List(p.entries, p.index.OIDOf))
 	staged, known := map[string]git.Entry{}, p.lost
 	p.lost = nil
 	for _, e := range p.entries {
 		switch oid := p.index.OIDOf(e); {
 		case e.Stage != 0 || e.IntentToAdd:
-		case gone[oid] && (regular(e.Mode) || e.Mode == git.ModeSymlink) && !(e.SkipWorktree && s.repo.Promisor() != "") && (look || slices.Contains(known, trackedOf(&e))):
+		case gone[oid] && (regular(e.Mode) || e.Mode == git.ModeSymlink) && !(e.SkipWorktree && s.repo.Promisor() != "") && (!p.hashed || slices.Contains(known, trackedOf(&e))):
 			p.lost = append(p.lost, trackedOf(&e))
 		default:
 			staged[strings.TrimSuffix(e.Path, "/")] = git.Entry{Mode: e.Mode, OID: oid} // a sparse index has directories
