@@ -75,35 +75,3 @@ type IssueMember struct {
 	// removed and exactly one was added, the member is set to the new one. Mark needs Follow.
 	Mark string `json:"mark,omitempty" is:"path"`
 }
-
-// Retention tells what prune drops. Only live checkpoints count toward the numbers, and pinned ones
-// are never dropped. See Retain.
-type Retention struct {
-	Automatic bool `json:"automatic,omitempty"` // prunes after every create
-	// Keep is how many of the newest live checkpoints of a session stay. Absent or -1 keeps all.
-	Keep *int `json:"keep,omitempty"`
-	// Triggers has a limit per trigger. A trigger that is not listed has no limit.
-	Triggers map[string]Keep `json:"triggers,omitempty"`
-	// Sessions maps the status of a session ("*": any other, also an open one) to an age such as
-	// "30d" or "12h". The whole session is dropped when its last change is older than that. "0d"
-	// drops it at the next prune and "never" keeps it.
-	Sessions map[string]string `json:"sessions,omitempty" keys:"needs word complete failed abandoned *" is:"age never"`
-	// Discarded and Safety are the ages at which checkpoints that a rollback discarded, and safety
-	// checkpoints, are dropped; "30d" when absent.
-	Discarded string `json:"discarded,omitempty" is:"age"`
-	Safety    string `json:"safety,omitempty" is:"age"`
-}
-
-// Keep limits the checkpoints of one trigger, counted per "session" or per "phase".
-type Keep struct {
-	Last int `json:"last"` // how many of the newest stay; -1 keeps all
-	// Per is "session" (default) or "phase", the step that the checkpoints hang on.
-	Per string `json:"per,omitempty" is:"word session phase"`
-	// Steps limits them further to those of the given number of newest steps; 0 means no limit.
-	Steps int `json:"steps,omitempty"`
-	// After is an age such as "7d". Younger checkpoints are never dropped by this limit.
-	After string `json:"after,omitempty" is:"age"`
-	// Automatic applies this limit with every create of the trigger, even where Retention.Automatic
-	// is not set.
-	Automatic bool `json:"automatic,omitempty"`
-}

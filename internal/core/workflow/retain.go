@@ -8,6 +8,78 @@ import (
 	"time"
 )
 
+// Retention tells what prune drops. Only live checkpoints count toward the numbers, and pinned ones
+// are never dropped. See Retain.
+type Retention struct {
+	Automatic bool `json:"automatic,omitempty"` // prunes after every create
+	// Keep is how many of the newest live checkpoints of a session stay. Absent or -1 keeps all.
+	Keep *int `json:"keep,omitempty"`
+	// Triggers has a limit per trigger. A trigger that is not listed has no limit.
+	Triggers map[string]Keep `json:"triggers,omitempty"`
+	// Sessions maps the status of a session ("*": any other, also an open one) to an age such as
+	// "30d" or "12h". The whole session is dropped when its last change is older than that. "0d"
+	// drops it at the next prune and "never" keeps it.
+	Sessions map[string]string `json:"sessions,omitempty" keys:"needs word complete failed abandoned *" is:"age never"`
+	// Discarded and Safety are the ages at which checkpoints that a rollback discarded, and safety
+	// checkpoints, are dropped; "30d" when absent.
+	Discarded string `json:"discarded,omitempty" is:"age"`
+	Safety    string `json:"safety,omitempty" is:"age"`
+}
+
+// Keep limits the checkpoints of one trigger, counted per "session" or per "phase".
+type Keep struct {
+	Last int `json:"last"` // how many of the newest stay; -1 keeps all
+	// Per is "session" (default) or "phase", the step that the checkpoints hang on.
+	Per string `json:"per,omitempty" is:"word session phase"`
+	// Steps limits them further to those of the given number of newest steps; 0 means no limit.
+	Steps int `json:"steps,omitempty"`
+	// After is an age such as "7d". Younger checkpoints are never dropped by this limit.
+	After string `json:"after,omitempty" is:"age"`
+	// Automatic applies this limit with every create of the trigger, even where Retention.Automatic
+	// is not set.
+	Automatic bool `json:"automatic,omitempty"`
+}
+
+// retention checks the numbers.
+func (d verifier) retention() {
+	r := d.Retention
+	if r.Keep != nil && *r.Keep < -1 {
+		d.add("retention.keep", "%d is not -1 or more", *r.Keep)
+	}
+	for _, trigger := range sortedKeys(r.Triggers) {
+		path, keep := join("retention.triggers", trigger), r.Triggers[trigger]
+		if _, known := d.trigger(trigger); !known {
+			d.add(path, "%q is not one of the triggers", shorten(trigger, 60))
+		}
+		if keep.Last < -1 {
+			d.add(path+".last", "%d is not -1 or more", keep.Last)
+		}
+		if keep.Steps < -1 {
+			d.add(path+".steps", "%d is not -1 or more", keep.Steps)
+		}
+	}
+}
+
+// limit returns the retention limit of a trigger. Configuration overrides the number. ruled is false
+// if neither has one.
+func (r Retention) limit(trigger string, config Config) (keep Keep, ruled bool, err error) {
+	keep, ruled = r.Triggers[trigger]
+	if !ruled {
+		keep = Keep{Last: -1}
+	}
+	key := "checkpoint." + trigger + ".keep"
+	value, set := config.get(key)
+	if !set {
+		return keep, ruled, nil
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(value))
+	if err != nil || n < -1 {
+		return keep, ruled, fmt.Errorf("%s is %q, not a number of -1 or more", key, shorten(value, 60))
+	}
+	keep.Last = n
+	return keep, true, nil
+}
+
 // Item is one checkpoint with what retention needs to know about it.
 type Item struct {
 	ID        string

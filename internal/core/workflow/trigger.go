@@ -3,7 +3,6 @@ package workflow
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -150,26 +149,6 @@ func (d *Definition) CommitsSteps() bool { return d.Commit == "step" }
 
 // EndsPause reports whether the next checkpoint ends a pause.
 func (d *Definition) EndsPause() bool { return d.Statuses.Paused == "create" }
-
-// limit returns the retention limit of a trigger. Configuration overrides the number. ruled is false
-// if neither has one.
-func (r Retention) limit(trigger string, config Config) (keep Keep, ruled bool, err error) {
-	keep, ruled = r.Triggers[trigger]
-	if !ruled {
-		keep = Keep{Last: -1}
-	}
-	key := "checkpoint." + trigger + ".keep"
-	value, set := config.get(key)
-	if !set {
-		return keep, ruled, nil
-	}
-	n, err := strconv.Atoi(strings.TrimSpace(value))
-	if err != nil || n < -1 {
-		return keep, ruled, fmt.Errorf("%s is %q, not a number of -1 or more", key, shorten(value, 60))
-	}
-	keep.Last = n
-	return keep, true, nil
-}
 
 // boolean reads a boolean in the notation of git's configuration. set is false if the key is
 // absent.

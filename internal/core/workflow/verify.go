@@ -103,23 +103,3 @@ func (d verifier) triggers() {
 		group("other_triggers", *d.OtherTriggers)
 	}
 }
-
-// retention checks the numbers.
-func (d verifier) retention() {
-	r := d.Retention
-	if r.Keep != nil && *r.Keep < -1 {
-		d.add("retention.keep", "%d is not -1 or more", *r.Keep)
-	}
-	for _, trigger := range sortedKeys(r.Triggers) {
-		path, keep := join("retention.triggers", trigger), r.Triggers[trigger]
-		if _, known := d.trigger(trigger); !known {
-			d.add(path, "%q is not one of the triggers", shorten(trigger, 60))
-		}
-		if keep.Last < -1 {
-			d.add(path+".last", "%d is not -1 or more", keep.Last)
-		}
-		if keep.Steps < -1 {
-			d.add(path+".steps", "%d is not -1 or more", keep.Steps)
-		}
-	}
-}
