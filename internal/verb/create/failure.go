@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -17,6 +16,7 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Failed is a create that failed. It is kept so that the user can retry it or skip its step.
@@ -66,15 +66,18 @@ func (r *request) failed(ctx context.Context, definition definition, err error) 
 	}
 	// Fill in what depends on this moment and this directory, so that the retry means the same.
 	failed.Request.Session = string(session)
-	failed.Request.Outputs = slices.Clone(r.req.Outputs)
-	for i, o := range failed.Request.Outputs {
-		if o.File != "" && !filepath.IsAbs(o.File) { // the retry may run in another directory
-			failed.Request.Outputs[i].File = filepath.Join(s.Repo.WorkTree, filepath.FromSlash(s.Repo.Prefix), o.File)
-		}
-	}
+	failed.Request.Outputs = gather.List(r.req.Outputs, func(o Output) Output { return o.absolute(s.Repo) })
 	checkpoint.Remember(s.Store, checkpoint.FailedFileOf(session), failed)                  //nolint:errcheck // disposable
 	checkpoint.Remember(s.Store, checkpoint.FailedFile, map[string]any{"session": session}) //nolint:errcheck // disposable
 	return err
+}
+
+// absolute returns the output for a retry that may run in another directory.
+func (o Output) absolute(repo *git.Repo) Output {
+	if o.File != "" && !filepath.IsAbs(o.File) {
+		o.File = filepath.Join(repo.WorkTree, filepath.FromSlash(repo.Prefix), o.File)
+	}
+	return o
 }
 
 // resolve forgets the create that failed last, if one that was made now resolves it: one that had to wait for it, or any
