@@ -57,7 +57,7 @@ func (sc *Scanner) list(ctx context.Context, tips, held []name.OID) ([]met, erro
 	if errors.Is(err, git.ErrUnreadable) {
 		// git goes on without an object that is missing, but not with one that is garbled.
 		return nil, &checkpoint.Error{
-			Kind: checkpoint.KindInvalid, Message: "list what would be sent", Err: err, Hints: []string{
+			Kind: checkpoint.KindFailed, Message: "list what would be sent", Err: err, Hints: []string{
 				"an object here is damaged; `git checkpoint validate --all --deep` names it, and `git checkpoint rebuild --all` makes what can be proven",
 				"if it is still in the way then, move the file that git names out of the repository",
 			},
