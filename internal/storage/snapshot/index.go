@@ -36,6 +36,14 @@ type privateIndex struct {
 	hashed  bool             // the files were read, so that no other entry may become a lost one
 }
 
+// trackedOf reports an entry as one whose file does not match it.
+func trackedOf(e *git.IndexEntry) Tracked {
+	if e.Stage > 0 || e.IntentToAdd {
+		return Tracked{Path: e.Path}
+	}
+	return Tracked{e.Path, e.Mode}
+}
+
 // fileTime is a time as git's index stores it: 32 bits of seconds, and nanoseconds that are 0 if
 // the file system or git does not keep them.
 type fileTime struct{ sec, nsec uint32 }

@@ -181,14 +181,6 @@ func (f *dirFound) gone(w *walk, lo, hi int) {
 	}
 }
 
-// trackedOf reports an entry as one whose file does not match it.
-func trackedOf(e *git.IndexEntry) Tracked {
-	if e.Stage > 0 || e.IntentToAdd {
-		return Tracked{Path: e.Path}
-	}
-	return Tracked{e.Path, e.Mode}
-}
-
 // leaves reports whether the walk leaves entry i alone: a file that a sparse checkout keeps off the
 // disk, a submodule, which git compares, and further stages of a path in conflict.
 func (w *walk) leaves(i int) bool {
