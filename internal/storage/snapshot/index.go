@@ -358,13 +358,17 @@ func (s *indexes) writeStaged(ctx context.Context, p *privateIndex) (name.OID, e
 // also replaces a tree that is there but damaged, and leaves out the entries whose blob is lost (p.lost), whose files
 // then have to be read.
 func (s *indexes) rewriteStaged(ctx context.Context, p *privateIndex) (name.OID, error) {
-	gone, err := s.repo.Objects.Batch().Missing(ctx, gather.List(p.entries, p.index.OIDOf))
-	staged, known := map[string]git.Entry{}, p.lost
+	known, promised := p.lost, s.repo.Promisor() != "" // what a sparse checkout keeps off the disk
+	mayBeLost := func(e git.IndexEntry) bool {
+		return (regular(e.Mode) || e.Mode == git.ModeSymlink) && !(e.SkipWorktree && promised) && (!p.hashed || slices.Contains(known, trackedOf(&e)))
+	}
+	gone, err := s.repo.Objects.Batch().Missing(ctx, gather.List(gather.Those(p.entries, mayBeLost), p.index.OIDOf))
+	staged := map[string]git.Entry{}
 	p.lost = nil
 	for _, e := range p.entries {
 		switch oid := p.index.OIDOf(e); {
 		case e.Stage != 0 || e.IntentToAdd:
-		case gone[oid] && (regular(e.Mode) || e.Mode == git.ModeSymlink) && !(e.SkipWorktree && s.repo.Promisor() != "") && (!p.hashed || slices.Contains(known, trackedOf(&e))):
+		case gone[oid] && mayBeLost(e):
 			p.lost = append(p.lost, trackedOf(&e))
 		default:
 			staged[strings.TrimSuffix(e.Path, "/")] = git.Entry{Mode: e.Mode, OID: oid} // a sparse index has directories
