@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
+	"math/bits"
 	"os"
 	"strings"
 	"sync"
@@ -23,30 +25,27 @@ import (
 // lock: a lost or torn line costs another scan.
 //
 // After 10,000 saves the file has 4 MB, so it is read when an object is asked for that this process has neither scanned
-// nor made itself. The first few objects are searched for, and the lines are
-// indexed only when more are asked for.
+// nor made itself. Then a table tells where the lines of an object are: making a map of them would take longer than the
+// rest of a save.
 type verdicts struct {
 	path string
 	head string
 	made func(name.OID) bool // reports whether this process made an object, which nobody has scanned then
 
-	mu       sync.Mutex
-	read     bool              // the file
-	text     string            // lines of the file, each after a newline
-	searches int               // how often text was searched
-	lines    map[string]string // once it was searched often: what follows the first word of each line
-	known    map[name.OID]guard.Result
-	noted    map[string]bool // lines that name no object
-	added    []name.OID      // those of known that the file lacks
-	notes    []string        // those of noted that the file lacks
-	fresh    bool            // the file has to be started again
+	mu    sync.Mutex
+	read  bool   // the file
+	text  []byte // lines of the file, each after a newline
+	seed  maphash.Seed
+	lines []uint32 // where in text each line begins, at the hash of its first word or in the next free place after it; 0 is free
+	known map[name.OID]guard.Result
+	noted map[string]bool // lines that name no object
+	added []name.OID      // those of known that the file lacks
+	notes []string        // those of noted that the file lacks
+	fresh bool            // the file has to be started again
 }
 
-const (
-	// maxSearches is how often the text is searched before all of it is indexed, which takes as long as a few searches.
-	maxSearches = 8
-	maxVerdicts = 16 << 20 // the size of the file, in bytes, from which it is started again
-)
+// maxVerdicts is the size of the file, in bytes, from which it is started again.
+const maxVerdicts = 16 << 20
 
 // openVerdicts reads the verdicts of the same scanner with the same keys.
 func openVerdicts(path, scanner string, keys ...[]byte) *verdicts {
@@ -80,32 +79,47 @@ func (v *verdicts) load() {
 	v.read = true
 	data, _ := os.ReadFile(v.path) //nolint:errcheck // a cache: without it, objects are scanned again
 	if bytes.HasPrefix(data, []byte(v.head)) {
-		v.text = string(data[len(v.head)-1:])
+		v.text = data[len(v.head)-1:]
 	}
 }
 
 // index finds where the lines are.
 func (v *verdicts) index() {
-	v.lines = make(map[string]string, strings.Count(v.text, "\n"))
-	for line := range strings.SplitSeq(v.text, "\n") {
-		first, rest, _ := strings.Cut(line, " ")
-		v.lines[first] = rest
+	v.seed, v.lines = maphash.MakeSeed(), make([]uint32, 2<<bits.Len(uint(bytes.Count(v.text, []byte("\n")))))
+	for at := 1; at < len(v.text); {
+		line, _, _ := bytes.Cut(v.text[at:], []byte("\n"))
+		word, _, _ := bytes.Cut(line, []byte(" "))
+		i := v.place(word)
+		for v.lines[i] != 0 {
+			i = (i + 1) % len(v.lines)
+		}
+		v.lines[i] = uint32(at)
+		at += len(line) + 1
 	}
+}
+
+// place returns where in lines those of an object begin.
+func (v *verdicts) place(word []byte) int {
+	return int(maphash.Bytes(v.seed, word) % uint64(len(v.lines)))
 }
 
 // search parses the lines of one object.
 func (v *verdicts) search(oid name.OID) {
-	start := "\n" + string(oid) + " "
-	for _, rest, found := strings.Cut(v.text, start); found; _, rest, found = strings.Cut(rest, start) {
-		line, _, _ := strings.Cut(rest, "\n")
-		v.readLine(oid, line)
+	if v.lines == nil {
+		v.index()
+	}
+	for i := v.place([]byte(oid)); v.lines[i] != 0; i = (i + 1) % len(v.lines) {
+		if rest, found := bytes.CutPrefix(v.text[v.lines[i]:], []byte(oid+" ")); found {
+			line, _, _ := bytes.Cut(rest, []byte("\n"))
+			v.readLine(oid, line)
+		}
 	}
 }
 
 // readLine parses what follows the object id in a line. A torn line is no JSON, so it is ignored.
-func (v *verdicts) readLine(oid name.OID, text string) {
+func (v *verdicts) readLine(oid name.OID, text []byte) {
 	var one guard.Result
-	if json.Unmarshal([]byte(text), &one) == nil {
+	if json.Unmarshal(text, &one) == nil {
 		v.known[oid] = one
 	}
 }
@@ -120,17 +134,10 @@ func (v *verdicts) verdictOf(oid name.OID) (guard.Result, bool) {
 		return guard.Result{}, false
 	}
 	v.load()
-	if v.text == "" {
+	if len(v.text) == 0 {
 		return guard.Result{}, false
 	}
-	if v.searches++; v.searches <= maxSearches {
-		v.search(oid)
-	} else {
-		if v.lines == nil {
-			v.index()
-		}
-		v.readLine(oid, v.lines[string(oid)])
-	}
+	v.search(oid)
 	one, known := v.known[oid]
 	return one, known
 }
@@ -147,7 +154,7 @@ func (v *verdicts) has(line string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.load()
-	return v.noted[line] || strings.Contains(v.text, "\n"+line+"\n")
+	return v.noted[line] || bytes.Contains(v.text, []byte("\n"+line+"\n"))
 }
 
 // isFirst notes a line, and reports whether nobody did so before.

@@ -34,7 +34,7 @@ func TestVerdicts(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "guard")
 	oid := func(n int) name.OID { return name.OID(fmt.Sprintf("%x", sha1.Sum(fmt.Append(nil, n)))) }
 	leak := guard.Result{Findings: []guard.Finding{{Line: 3, Rule: "aws", Fingerprint: "f00d", Guess: true}, {Line: 9, Rule: "key", Fingerprint: "beef", User: "cafe"}}, Gap: "too large"}
-	const all = 3 * maxSearches
+	const all = 24
 	first := openVerdicts(file, "scanner", []byte("key"))
 	for n := range all {
 		one := guard.Result{}
