@@ -154,14 +154,14 @@ func headPlan(r *rollback.Answer, v render.View) string {
 	b := r.Branch
 	where := branchName(b.Name)
 	if b.Moved {
-		moves := fmt.Sprintf("%s moves from %s to %s", where, v.OID(b.From), v.OID(b.To))
+		moves := fmt.Sprintf("%s moves from %s to %s", where, cmp.Or(v.OID(b.From), "no commit"), cmp.Or(v.OID(b.To), "no commit"))
 		// Target is the branch that HEAD is on afterwards, empty for a detached HEAD.
 		switch b.Target {
 		case b.Name:
 		case "":
 			moves = fmt.Sprintf("HEAD leaves %s and is detached at %s", where, v.OID(b.To))
 		default:
-			moves = fmt.Sprintf("HEAD goes from %s to %s, at %s", where, branchName(b.Target), v.OID(b.To))
+			moves = fmt.Sprintf("HEAD goes from %s to %s, at %s", where, branchName(b.Target), cmp.Or(v.OID(b.To), "no commit"))
 		}
 		return moves + when(b.CommitsLeft > 0, "; "+render.Count(b.CommitsLeft, "commit", "commits")+" left behind")
 	}
@@ -176,7 +176,7 @@ func branchDone(r *rollback.Answer, v render.View) string {
 			render.Count(b.CommitsLeft, "commit", "commits"))
 	}
 	left := "; " + render.Count(b.CommitsLeft, "commit", "commits") + " left behind, kept by the safety checkpoint"
-	return branchName(b.Target) + " is at " + v.OID(b.To) + when(b.CommitsLeft > 0, left)
+	return branchName(b.Target) + " is at " + cmp.Or(v.OID(b.To), "no commit") + when(b.CommitsLeft > 0, left)
 }
 
 // branchName returns the short name of a branch. An empty ref means a detached HEAD.

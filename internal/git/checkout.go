@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -56,17 +57,16 @@ func (c *Checkout) HeadTree(ctx context.Context) name.OID {
 	if c.at.Head.OID == "" {
 		return ""
 	}
-	commit, err := c.commits.Read(ctx, string(c.at.Head.OID))
-	if err != nil {
-		return ""
+	if commit, err := c.commits.Read(ctx, string(c.at.Head.OID)); err == nil {
+		return commit.Tree
 	}
-	return commit.Tree
+	return ""
 }
 
 // HeadMove says where MoveHead puts HEAD.
 type HeadMove struct {
 	Branch name.Ref // the branch that HEAD is to be on; empty: HEAD is to be detached
-	To     name.OID // the commit
+	To     name.OID // the commit; empty: the branch is to have none, as before the first
 	Old    name.OID // what the branch, or HEAD where it is to be detached, must point to before; empty: it must not exist
 	Reason string   // for the reflog, on one line or more
 }
@@ -100,8 +100,8 @@ func (c *Checkout) MoveHead(ctx context.Context, m HeadMove) error {
 	if ref == "" {
 		ref, args = "HEAD", append(args, "--no-deref")
 	}
-	// For git an empty old value means that the ref must not exist.
-	args = append(args, ref, string(m.To), string(m.Old))
+	// For git an empty old value means that the ref must not exist, and zeros that it is not to.
+	args = append(args, ref, cmp.Or(string(m.To), strings.Repeat("0", 2*c.at.HashLen())), string(m.Old))
 	if err := run("move "+ref, args...); err != nil || m.Branch == "" {
 		return err
 	}

@@ -4,6 +4,7 @@ package rollback
 // on. By default a rollback moves neither: the user's commits stay where they are.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,7 +86,7 @@ func (b *branchMove) sent(ctx context.Context, repo *git.Repo) []string {
 
 // mayMove refuses a move of HEAD that is impossible, or that takes the user's commits off the branch.
 func (r *fileMoves) mayMove(ctx context.Context, b branchMove) error {
-	if b.To == "" {
+	if b.To == "" && !r.Exact {
 		return checkpoint.Failure(checkpoint.KindRefused, "--keep-branch restores only files and index", "the checkpoint was made before the first commit, so a branch cannot be moved to it")
 	}
 	if err := checkpoint.BranchIsFree(ctx, r.s.Repo, b.Target); err != nil {
@@ -173,15 +174,14 @@ func (b branchMove) leaveBehind(ctx context.Context, repo *git.Repo) (branchMove
 	if err != nil && !errors.Is(err, git.ErrMissing) {
 		return b, err
 	}
-	b.was = was
-	if was == b.To {
+	if b.was = was; was == b.To {
 		return b, nil
 	}
 	b.aside = &checkpoint.BranchBack{Name: b.Target, From: was, To: b.To}
 	if was == "" {
 		return b, nil
 	}
-	lost, err := repo.Output(ctx, "rev-list", "--count", string(was), "--not", string(b.To), "--exclude="+string(b.Target), "--all", "--")
+	lost, err := repo.Output(ctx, "rev-list", "--count", string(was), "--not", string(cmp.Or(b.To, b.From)), "--exclude="+string(b.Target), "--all", "--")
 	if err != nil {
 		return b, err
 	}
