@@ -304,11 +304,11 @@ func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*diffe
 	if err != nil {
 		return nil, err
 	}
-	leftOut := slices.Concat(after.Skipped, before.Skipped)
 	for _, c := range changes {
 		who := did.Who(record.Path(c.Path))
 		switch {
-		case !r.wanted(c.Path) || slices.ContainsFunc(leftOut, func(p string) bool { return snapshot.Covers(p, c.Path) }):
+		case was == nil && c.From.Entry == c.To.Entry: // a commit does not say which bytes were on disk
+		case !r.wanted(c.Path) || slices.ContainsFunc(slices.Concat(after.Skipped, before.Skipped), func(p string) bool { return snapshot.Covers(p, c.Path) }):
 		case r.takes(who, f, agent, whole):
 			d.changes = append(d.changes, c)
 			if who.By == author.During {
