@@ -34,7 +34,7 @@ func (s *Rules) bothMeant(ctx context.Context, session, ref string, found *Found
 
 // personsNewest returns the session without an agent that this worktree used last, or nil.
 func personsNewest(ctx context.Context, s *store.Store) (newest *journal.State) {
-	here, _ := worktreeIDs(s.Repo)
+	here, _ := worktreeIDs(s)
 	states, err := States(ctx, s, "")
 	if err != nil || here == "" {
 		return nil

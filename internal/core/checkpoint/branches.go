@@ -97,10 +97,10 @@ func (s *Sessions) OwnSession(ctx context.Context) (session, passed name.Session
 	return own, session, err
 }
 
-// workedHere reports whether a worktree of this clone has an event in a session that can be read.
+// workedHere reports whether a worktree that this clone has or had has an event in a session that can be read.
 func workedHere(ctx context.Context, s *store.Store, session name.Session) bool {
 	st, err := s.State(ctx, session)
-	return err != nil || st.Place != "" || slices.ContainsFunc(OwnWorktrees(s.Repo), func(id string) bool { return st.Worked(id) })
+	return err != nil || st.Place != "" || slices.ContainsFunc(OwnWorktrees(s), func(id string) bool { return st.Worked(id) })
 }
 
 // newSession returns the free name of a default session of the branch. If a session of the name belongs to another
@@ -164,7 +164,7 @@ func lastUsed(ctx context.Context, s *store.Store, called func(name.Session) boo
 	if err != nil {
 		return nil, err
 	}
-	here, own := worktreeIDs(s.Repo)
+	here, own := worktreeIDs(s)
 	bestUsed, bestBegun := time.Time{}, false
 	for _, session := range all {
 		if called != nil && !called(session) {
@@ -185,27 +185,23 @@ func lastUsed(ctx context.Context, s *store.Store, called func(name.Session) boo
 	return best, nil
 }
 
-// OwnWorktrees returns the ids of all worktrees of the repository.
-func OwnWorktrees(repo *git.Repo) []string {
-	_, own := worktreeIDs(repo)
+// OwnWorktrees returns the ids of all worktrees that the repository has or had.
+func OwnWorktrees(s *store.Store) []string {
+	_, own := worktreeIDs(s)
 	return own
 }
 
 // worktreeIDs returns the id of this worktree, or "" if nothing was made here, and those of all worktrees
-// of the repository.
-func worktreeIDs(repo *git.Repo) (here string, own []string) {
-	dirs, err := OwnDirs(repo)
-	if err != nil {
-		return "", nil
-	}
+// that the repository has or had.
+func worktreeIDs(s *store.Store) (here string, own []string) {
+	own = s.LinkedIDs()
+	dirs, _ := OwnDirs(s.Repo) //nolint:errcheck // without the linked ones
 	for _, dir := range dirs {
-		id := dir.Said(WorktreeIDFile)
-		if id == "" {
-			continue
-		}
-		own = append(own, id)
-		if dir.Path == filepath.Join(repo.GitDir, "checkpoint") {
-			here = id
+		if id := dir.Said(WorktreeIDFile); id != "" {
+			own = append(own, id)
+			if dir.Path == filepath.Join(s.Repo.GitDir, "checkpoint") {
+				here = id
+			}
 		}
 	}
 	return here, own
@@ -350,7 +346,7 @@ func (s *Sessions) HereSession(ctx context.Context) (name.Session, error) {
 // this worktree.
 func IsOfBranch(ctx context.Context, s *store.Store, st *journal.State) bool {
 	branch := workBranch(s.Repo)
-	here, _ := worktreeIDs(s.Repo)
+	here, _ := worktreeIDs(s)
 	e := st.CurrentEntry()
 	return st.Branch == string(branch) || e != nil && st.Workflow != workflow.AgentName && !st.LastBy(here).IsZero() && madeOn(ctx, s, branch, e)
 }
@@ -358,7 +354,7 @@ func IsOfBranch(ctx context.Context, s *store.Store, st *journal.State) bool {
 // lastHere returns a session of the branch whatever its name: the one that this worktree used last, else the only one that
 // is open. It is nil if there is none.
 func lastHere(ctx context.Context, s *store.Store, states []*journal.State) (found *journal.State) {
-	here, _ := worktreeIDs(s.Repo)
+	here, _ := worktreeIDs(s)
 	var open []*journal.State
 	for _, st := range states {
 		switch used := st.LastBy(here); {

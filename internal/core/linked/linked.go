@@ -28,6 +28,7 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Place says where to make a worktree and what HEAD is there.
@@ -265,12 +266,14 @@ func Gone(ctx context.Context, s *store.Store) string {
 	if err != nil {
 		return "" // other commands say so
 	}
-	gone, own, had := map[string]bool{}, checkpoint.OwnWorktrees(s.Repo), s.LinkedIDs()
+	dirs, _ := checkpoint.OwnDirs(s.Repo) //nolint:errcheck // without the linked ones
+	living := gather.Set(dirs, func(dir checkpoint.OwnDir) string { return dir.Said(checkpoint.WorktreeIDFile) })
+	gone, had := map[string]bool{}, s.LinkedIDs()
 	for _, st := range states {
 		if st.Workflow != workflow.AgentName || st.NewestEntry() == nil || s.Now().Sub(st.UpdatedAt) > lately {
 			continue
 		}
-		if at := st.NewestEntry().Event(); slices.Contains(had, at.WorktreeID) && !slices.Contains(own, at.WorktreeID) {
+		if at := st.NewestEntry().Event(); slices.Contains(had, at.WorktreeID) && !living[at.WorktreeID] {
 			gone[at.WorktreeID] = true
 		}
 	}

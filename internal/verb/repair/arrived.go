@@ -24,12 +24,11 @@ import (
 // arrivals tells which checkpoints were made in another clone.
 type arrivals struct {
 	s    *store.Store
-	here map[string]bool // ids of the worktrees of this repository
+	here map[string]bool // ids of the worktrees that this repository has or had
 }
 
-func newArrivals(s *store.Store) (arrivals, error) {
-	dirs, err := checkpoint.OwnDirs(s.Repo)
-	return arrivals{s, gather.Set(dirs, func(dir checkpoint.OwnDir) string { return dir.Said(checkpoint.WorktreeIDFile) })}, err
+func newArrivals(s *store.Store) arrivals {
+	return arrivals{s, gather.Set(checkpoint.OwnWorktrees(s), func(id string) string { return id })}
 }
 
 // arrived reports whether a checkpoint was made in another clone.
@@ -50,8 +49,8 @@ func openCompleted(ctx context.Context, s *store.Store, session name.Session, vi
 // completeNotes writes the notes of checkpoints that arrived without one, and reports whether it wrote any.
 // Where it cannot write, or a record is damaged, the notes stay missing.
 func completeNotes(ctx context.Context, s *store.Store, p *proof.Session) bool {
-	a, err := newArrivals(s)
-	if err != nil || s.Repo.Objects.Borrowed() != "" || p.State == nil || len(p.Findings)+len(p.Notes.Findings)+len(p.Lost) > 0 {
+	a := newArrivals(s)
+	if s.Repo.Objects.Borrowed() != "" || p.State == nil || len(p.Findings)+len(p.Notes.Findings)+len(p.Lost) > 0 {
 		return false
 	}
 	var notes []store.NewNote
@@ -70,7 +69,7 @@ func completeNotes(ctx context.Context, s *store.Store, p *proof.Session) bool {
 	if len(notes) == 0 {
 		return false
 	}
-	_, err = checkpoint.Transact(ctx, s, p.Name, func(context.Context, store.View) (store.Change, error) {
+	_, err := checkpoint.Transact(ctx, s, p.Name, func(context.Context, store.View) (store.Change, error) {
 		return store.Change{Notes: notes}, nil
 	})
 	return err == nil
@@ -82,10 +81,7 @@ func lookAtArrived(ctx context.Context, s *checkpoint.Service) ([]Problem, error
 	if s.Store.Tagless {
 		return nil, nil
 	}
-	a, err := newArrivals(s.Store)
-	if err != nil {
-		return nil, err
-	}
+	a := newArrivals(s.Store)
 	states, err := checkpoint.States(ctx, s.Store, "")
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 // worktree of this clone did, or somebody with the mail address of who works here.
 func Own(s *store.Store) func(*journal.Event) bool {
 	author, _ := s.Repo.Commits.Identity(s.Now())
-	ids := checkpoint.OwnWorktrees(s.Repo)
+	ids := checkpoint.OwnWorktrees(s)
 	return func(e *journal.Event) bool {
 		_, mail, _ := strings.Cut(strings.TrimSuffix(e.Actor, ">"), " <")
 		return e.WorktreeID == "" || slices.Contains(ids, e.WorktreeID) || !strings.HasSuffix(journal.MergeIdentity, "<"+mail+">") && strings.EqualFold(mail, author.Email)
