@@ -52,7 +52,11 @@ func (s *Sessions) Resolve(ctx context.Context, session, ref string) (*Found, er
 	}
 	chosen, err := s.ChooseSession(ctx, session)
 	if err != nil {
-		if got, failed := findAnywhere(ctx, s.Store, ref); KindOf(err) == KindNotFound && (got != nil || failed != nil) {
+		got, failed := findAnywhere(ctx, s.Store, ref)
+		if got == nil && failed == nil {
+			got, failed = s.Rules.byOthersID(ctx, nil, session, ref)
+		}
+		if KindOf(err) == KindNotFound && (got != nil || failed != nil) {
 			return got, failed
 		}
 		return nil, nameThere(ctx, s.Store, ref, err)

@@ -68,7 +68,7 @@ func byWrittenID(st *journal.State, ref string) *journal.Entry {
 }
 
 // byOthersID finds what byOwnID finds in other sessions, and then what byWrittenID finds here or there:
-// an id that another system gave comes before one that an export made.
+// an id that another system gave comes before one that an export made. found is nil if there is no session here.
 func (s *Rules) byOthersID(ctx context.Context, found *Found, session, ref string) (*Found, error) {
 	got, err := ownElsewhere(ctx, s.Store, session, ref, byOwnID)
 	if got != nil || err != nil {
@@ -80,8 +80,10 @@ func (s *Rules) byOthersID(ctx context.Context, found *Found, session, ref strin
 		}
 		return byWrittenID(st, ref)
 	}
-	if e := rule(found.State, ref); e != nil {
-		return singleMatch(ctx, s.Store, found, ref, []*journal.Entry{e})
+	if found != nil {
+		if found.Entry = rule(found.State, ref); found.Entry != nil {
+			return found, nil
+		}
 	}
 	return ownElsewhere(ctx, s.Store, session, ref, rule)
 }
