@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"git-checkpoint/internal/format/record"
 )
 
 // longest bounds an answer, in bytes of its JSON: a model reads about four of them as one token, and an
@@ -15,19 +17,20 @@ const longest = 7000
 // bounded cuts the lists and texts of an answer until it is short enough. What is left out is counted in
 // left_out, by the path of its member, and rest says how to get it.
 func bounded(a answer, rest string) answer {
-	const mostEntries = 512 // of a list, where cutting begins
+	const mostEntries, all = 512, 1 << 26 // of a list, where cutting begins
 	left := map[string]int{}
-	for most := mostEntries; most > 0; most /= 2 {
+	for most := all; most > 0; most = min(most/2, mostEntries) {
+		cut(a, most, "", left)
 		if text, err := json.Marshal(a); err != nil || len(text) <= longest {
 			break
 		}
-		cut(a, most, "", left)
 		a["left_out"], a["rest"] = left, rest
 	}
 	return a
 }
 
-// cut cuts the lists and texts of a value. Of the items of a series the newest stay, which are the last.
+// cut cuts the lists and texts of a value. Of the items of a series the newest stay, which are the last. A number
+// that clients and the SDK cannot read without loss becomes a text.
 func cut(v any, most int, at string, left map[string]int) any {
 	const perEntry = 16                        // bytes of a text for each entry
 	const fewestBytes, fewestMembers = 200, 32 // digests and ids stay whole
@@ -52,6 +55,10 @@ func cut(v any, most int, at string, left map[string]int) any {
 		}
 		for i, one := range v {
 			v[i] = cut(one, most, at, left)
+		}
+	case json.Number:
+		if !record.FitsDouble(string(v)) {
+			return string(v)
 		}
 	case string:
 		if over := len(v) - max(most*perEntry, fewestBytes); over > 0 {

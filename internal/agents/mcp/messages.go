@@ -32,6 +32,12 @@ type messages struct {
 func newMessages(in io.Reader, out io.Writer) *messages {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, mcp.DefaultMaxLineLength)
+	lines.Split(func(data []byte, end bool) (int, []byte, error) {
+		if n, line, err := bufio.ScanLines(data, end); n > 0 || len(data) < mcp.DefaultMaxLineLength {
+			return n, line, err
+		}
+		return len(data), data, nil // a line that is too long comes in parts, none of which is JSON
+	})
 	m := &messages{lines: lines, out: out, open: map[string]bool{}, asked: map[string]bool{}}
 	m.moved = sync.NewCond(&m.mu)
 	return m

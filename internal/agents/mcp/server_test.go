@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"git-checkpoint/internal/core/checkpoint"
 )
 
@@ -34,6 +36,12 @@ func TestMessages(t *testing.T) {
 		if err := json.Unmarshal([]byte(out.String()), &said); (err == nil) != (want != 0) || said.ID != nil || said.Error.Code != want {
 			t.Errorf("%q: %s, %v", line, out.String(), err)
 		}
+	}
+	long := `{"jsonrpc":"2.0","id":3,"method":"ping"` + strings.Repeat(" ", mcp.DefaultMaxLineLength) + "}"
+	var said strings.Builder
+	passed, err := io.ReadAll(newMessages(strings.NewReader(long+"\n"+hello+"\n"), &said))
+	if err != nil || string(passed) != hello+"\n" || strings.Count(said.String(), "-32700") != 2 {
+		t.Errorf("a line that is too long: %q, %q, %v", passed, said.String(), err)
 	}
 	fromClient, toServer := io.Pipe()
 	fromServer, toClient := io.Pipe()
@@ -147,6 +155,8 @@ func TestInTools(t *testing.T) {
 		"--state and --patch cannot be used together": "state and patch cannot be used together",
 		"get the new plan with --dry-run --json":      "get the new plan",
 		"--overwrite-ignored writes over them":        "--overwrite-ignored (for the person to type) writes over them",
+		"`git branch --all` shows the branches":       "`git branch --all` (for the person to type) shows the branches",
+		`invalid name "a\" --all": it must be short`:  `invalid name "a\" --all": it must be short`,
 		"a step-by-step word -- and no flag, a--b.go": "a step-by-step word -- and no flag, a--b.go",
 	} {
 		if got := inTools(text); got != want {

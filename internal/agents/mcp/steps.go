@@ -115,20 +115,20 @@ func (s *Server) meant(ctx context.Context, dir, word string) (string, error) {
 }
 
 // inTools rewrites an error in the words of the tools: a command line is the tool that does it, and a flag the member of
-// its input. What no tool takes is for the person.
+// its input. What no tool takes is for the person, and what is quoted stays.
 func inTools(text string) string {
 	tools := map[string]string{
 		"list": "list", "show": "show", "diff": "diff", "status": "status", "resume": "resume", "validate": "validate", "create": "save", "save": "save",
 		"rollback": "rollback_plan", "revert": "revert_plan", "undo": "undo_plan", "redo": "redo_plan",
 	}
 	members := []string{"--session", "--where", "--limit", "--name", "--message", "--state", "--patch", "--since", "--by", "--conflicts", "--reason", "--plan"}
-	linePattern := regexp.MustCompile("`git checkpoint ([a-z]+) ?([^`\n]*)`|\\B--[a-z][a-z-]*")
+	linePattern := regexp.MustCompile("`git checkpoint ([a-z]+) ?([^`\n]*)`|`git [^`\n]*`|\"(?:\\\\.|[^\"\\\\\n])*\"|\\B--[a-z][a-z-]*")
 	return linePattern.ReplaceAllStringFunc(strings.ReplaceAll(text, " with --dry-run --json", ""), func(found string) string {
 		m := linePattern.FindStringSubmatch(found)
 		if tool, known := tools[m[1]]; known && !strings.Contains(m[2], "--") {
 			return strings.TrimSuffix("the tool "+tool+" ("+m[2]+")", " ()")
 		}
-		if slices.Contains(members, found) {
+		if found[0] == '"' || slices.Contains(members, found) {
 			return strings.TrimPrefix(found, "--")
 		}
 		return found + " (for the person to type)"

@@ -56,7 +56,7 @@ func checksumNumber(literal string) (jsontext.Value, error) {
 	if isSmallInteger([]byte(literal)) { // nearly all are, and are written so already
 		return jsontext.Value(literal), nil
 	}
-	if !fitsDouble(literal) {
+	if !FitsDouble(literal) {
 		return jsontext.AppendQuote(nil, literal)
 	}
 	number := jsontext.Value(literal)

@@ -107,7 +107,7 @@ func spell(t *rapid.T, v any) string {
 
 func spellNumber(t *rapid.T, n string) string {
 	forms := []string{n}
-	if fitsDouble(n) && !strings.ContainsAny(n, ".eE") {
+	if FitsDouble(n) && !strings.ContainsAny(n, ".eE") {
 		forms = append(forms, n+".0", n+"e0", n+".0E-0", n+".000e+00")
 		if n != "0" {
 			forms = append(forms, n+"0E-1")

@@ -60,9 +60,9 @@ func parseExponent(power string) (int64, bool) {
 	return n, err == nil
 }
 
-// fitsDouble reports whether a float64 can represent the number, in the sense of RFC 8785: the
+// FitsDouble reports whether a float64 can represent the number, in the sense of RFC 8785: the
 // shortest decimal form that gives the same float64 is the same number.
-func fitsDouble(literal string) bool {
+func FitsDouble(literal string) bool {
 	f, err := strconv.ParseFloat(literal, 64)
 	if err != nil {
 		return false
