@@ -77,9 +77,9 @@ func (a *App) carryOut(ctx context.Context, plan *rollback.Plan, digest string, 
 	// that nobody could undo further.
 	walks := planned.Plan.Command != ""
 	switch {
-	case planned.Plan.Empty && !walks:
-		planned.Plan.DryRun = how.DryRun || !how.Yes
-		return nil, a.give(planned)
+	case planned.Plan.Empty && !walks && !how.DryRun:
+		planned.Plan.DryRun = !how.Yes
+		return nil, a.confirmed(planned)
 	// Nothing changes and nobody else has worked here meanwhile, so there is nothing to ask.
 	case planned.Plan.Empty && walks && len(planned.Plan.Meanwhile) == 0 && !how.DryRun:
 	default:
