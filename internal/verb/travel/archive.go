@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
@@ -91,18 +90,6 @@ func (t *transfer) unpackArchive(ctx context.Context, session name.Session, ther
 	if err := t.readArchive(ctx, session, there); err != nil {
 		t.line(name.ArchiveRef(session), OutcomeRejected, err.Error())
 	}
-}
-
-// archiveToSend writes the archive commit for the remote: the checkpoints that the plan adds and
-// those that the remote's archive lists already, with that archive as the first parent. It returns
-// "" if the plan adds nothing.
-func (c *pushRound) archiveToSend(ctx context.Context, p *remote.Plan, there *remote.Session) (name.OID, error) {
-	if len(p.Archive) == 0 {
-		return "", nil
-	}
-	members := maps.Clone(p.Archive)
-	maps.Copy(members, there.Archived)
-	return c.s.Store.ArchiveOnto(ctx, p.Session, there.Archive, members)
 }
 
 // InArchive is the message of a ref that is deleted because the archive has its checkpoint.

@@ -49,23 +49,17 @@ func ImportBundle(ctx context.Context, s *checkpoint.Service, file string) (*Ans
 	for try := 1; ; try++ {
 		came := remote.NewListing()
 		answer, err := importBundle(ctx, s, file, came)
-		if err == nil || !checkpoint.Vanished(err) && !lacks(ctx, s.Repo, came) || try >= checkpoint.Attempts || ctx.Err() != nil {
+		gone := func(session name.Session) bool { // its journal was unpacked, and a gc has deleted it
+			tip := came.Sessions[session].Journal
+			return tip != "" && !Exists(ctx, s.Repo, tip)
+		}
+		if err == nil || !checkpoint.Vanished(err) && !slices.ContainsFunc(came.Names(), gone) || try >= checkpoint.Attempts || ctx.Err() != nil {
 			return answer, err
 		}
 		if err := s.Repo.Maintenance.AwaitGC(ctx); err != nil {
 			return nil, err
 		}
 	}
-}
-
-// lacks reports whether a journal is missing that was unpacked before: a gc has deleted it.
-func lacks(ctx context.Context, repo *git.Repo, came *remote.Listing) bool {
-	for _, of := range came.Sessions {
-		if of.Journal != "" && !Exists(ctx, repo, of.Journal) {
-			return true
-		}
-	}
-	return false
 }
 
 // importBundle does one try of ImportBundle. It fills in came as soon as the bundle is unpacked, so
@@ -91,10 +85,8 @@ func importBundle(ctx context.Context, s *checkpoint.Service, file string, came 
 	if err := connected(ctx, s.Repo, commits); err != nil {
 		return nil, Invalid(fmt.Errorf("the bundle lacks objects that it needs: %w", err))
 	}
-	t := &transfer{
-		s: s, remote: &remote.Remote{Repo: s.Repo, Name: file}, written: map[name.Ref]int{}, checked: map[name.OID]arrival{},
-		answer: &Answer{Remote: file, Lines: []Line{}}, verb: "fetch",
-	}
+	t := newTransfer(&remote.Remote{Repo: s.Repo, Name: file})
+	t.s, t.answer.Remote, t.verb = s, file, "fetch"
 	if err := t.verifyAll(ctx, came); err != nil {
 		return nil, err
 	}

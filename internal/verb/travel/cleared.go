@@ -22,7 +22,7 @@ import (
 // first ref is sent. The gate gets the tips to scan, and what the remote holds already, which need
 // not be scanned. An error means that nothing may be sent. It returns the files of git-lfs to hand
 // over.
-func (c *pushRound) mayBeSent(ctx context.Context) ([]lfs.Named, error) {
+func (c *pushRound) mayBeSent(ctx context.Context) (_ []lfs.Named, err error) {
 	what := clearance.Sending{To: c.answer.Remote, Unscanned: c.req.Unscanned}
 	tips := []name.OID{c.notes}
 	for _, p := range c.plans {
@@ -33,11 +33,13 @@ func (c *pushRound) mayBeSent(ctx context.Context) ([]lfs.Named, error) {
 		}
 	}
 	tips = append(tips, gather.List(c.archives, func(u remote.Update) name.OID { return u.New })...)
-	tags, err := c.tags(ctx)
-	if err != nil {
-		return nil, err
+	if c.req.Tags && len(c.plans) > 0 {
+		below := gather.List(c.plans, func(p remote.Plan) string { return name.TagRoot + string(p.Session) + "/" })
+		if c.tags, err = c.s.Repo.Refs.List(ctx, below...); err != nil {
+			return nil, err
+		}
 	}
-	tips = append(tips, gather.List(tags, func(r git.RefValue) name.OID { return r.OID })...)
+	tips = append(tips, gather.List(c.tags, func(r git.RefValue) name.OID { return r.OID })...)
 	what.Tips = slices.DeleteFunc(tips, func(oid name.OID) bool { return oid == "" })
 	if what.Outside, err = c.outside(ctx, what.Tips); err != nil {
 		return nil, err
@@ -83,20 +85,16 @@ func (c *pushRound) destination(ctx context.Context) (*clearance.Destination, er
 		return nil, unreachable(err)
 	}
 	private := func(ctx context.Context) (*clearance.Private, error) {
-		return clearance.PrivateOf(ctx, c.s.Store, c.there.Heads[c.s.Repo.Head.Branch], c.unsentCommits()...)
-	}
-	return &clearance.Destination{URL: remote.Redact(url), Private: private, Agree: c.req.Agree}, nil
-}
-
-// unsentCommits returns every checkpoint that the push may send.
-func (c *pushRound) unsentCommits() (out []name.OID) {
-	for _, p := range c.plans {
-		there := c.there.Session(p.Session).Held()
-		for id, commit := range c.here.Session(p.Session).Held() {
-			if there[id] != commit {
-				out = append(out, commit)
+		var unsent []name.OID // every checkpoint that the push may send
+		for _, p := range c.plans {
+			there := c.there.Session(p.Session).Held()
+			for id, commit := range c.here.Session(p.Session).Held() {
+				if there[id] != commit {
+					unsent = append(unsent, commit)
+				}
 			}
 		}
+		return clearance.PrivateOf(ctx, c.s.Store, c.there.Heads[c.s.Repo.Head.Branch], unsent...)
 	}
-	return out
+	return &clearance.Destination{URL: remote.Redact(url), Private: private, Agree: c.req.Agree}, nil
 }

@@ -14,7 +14,6 @@ import (
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
-	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/remote"
 	"git-checkpoint/internal/verb/expunge"
 )
@@ -65,7 +64,7 @@ func (t *transfer) fetch(ctx context.Context) (*remote.Listing, error) {
 		if len(there.Sessions) == 0 && len(t.sessions) > 0 && len(here.Sessions) == 0 {
 			return nil, checkpoint.Failure(checkpoint.KindNotFound, "", "no such session, here or at %s: %s", t.answer.Remote, strings.Join(t.req.Sessions, ", "))
 		}
-		t.again, t.skipped = false, nil
+		t.again = false
 		err = t.bring(ctx, here, there)
 		if said, is := errors.AsType[*remote.Error](err); is && strings.Contains(said.Text, "couldn't find remote ref") && try < listings {
 			continue
@@ -87,25 +86,22 @@ func (t *transfer) bring(ctx context.Context, here, there *remote.Listing) error
 	if err := remote.Sweep(ctx, t.s.Repo.Refs, t.s.Store.Now()); err != nil {
 		t.s.Store.Warn(err.Error())
 	}
-	var want []name.Ref
+	var want, dead []name.Ref
 	for _, session := range there.Names() {
-		refs, err := t.missing(ctx, session, here.Session(session), there.Session(session))
+		refs, skipped, err := t.missing(ctx, session, here.Session(session), there.Session(session))
 		if err != nil {
 			return err
 		}
-		want = append(want, refs...)
+		want, dead = append(want, refs...), append(dead, skipped...)
 	}
-	var q *remote.Quarantine
-	if len(want) > 0 {
-		var err error
-		if q, err = t.bringWhole(ctx, want, there); err != nil {
-			return err
-		}
-		defer q.Close(ctx)
-		t.s.Trace("fetched")
-		if err := t.completeRecords(ctx, q); err != nil {
-			return err
-		}
+	q, err := t.bringWhole(ctx, want, there)
+	if err != nil {
+		return err
+	}
+	defer q.Close(ctx)
+	t.s.Trace("fetched")
+	if err := t.completeRecords(ctx, q); err != nil {
+		return err
 	}
 	for _, session := range either(here, there) {
 		if err := t.unite(ctx, session, here.Session(session), there.Session(session), q); err != nil {
@@ -116,7 +112,13 @@ func (t *transfer) bring(ctx context.Context, here, there *remote.Listing) error
 	if err := t.repeatTombstones(ctx); err != nil {
 		return err
 	}
-	t.again = t.again || t.revived(ctx)
+	// One that was dead in the journal here may be alive in the merged one: another clone had pinned it, and a
+	// tombstone that does not know a pin is void.
+	t.again = t.again || slices.ContainsFunc(dead, func(ref name.Ref) bool {
+		session, leaf, _ := name.SplitCheckpointRef(ref)
+		st, err := t.s.Store.State(ctx, session)
+		return err == nil && !st.Dead(name.ID(leaf))
+	})
 	defer checkpoint.SweepOutside(ctx, t.s.Rules)
 	again, err := expunge.Repeat(ctx, t.s)
 	for _, r := range again {
@@ -124,17 +126,6 @@ func (t *transfer) bring(ctx context.Context, here, there *remote.Listing) error
 		t.line(name.CheckpointRef(r.Session, r.Rebuilt), OutcomeCreated, r.Label)
 	}
 	return err
-}
-
-// revived reports whether a checkpoint was not fetched because it was dead in the journal here, but
-// is alive in the merged one: another clone had pinned it, and a tombstone that does not know a pin
-// is void.
-func (t *transfer) revived(ctx context.Context) bool {
-	return slices.ContainsFunc(t.skipped, func(ref name.Ref) bool {
-		session, leaf, _ := name.SplitCheckpointRef(ref)
-		st, err := t.s.Store.State(ctx, session)
-		return err == nil && !st.Dead(name.ID(leaf))
-	})
 }
 
 // either returns the sessions that exist here or at the remote, sorted.
@@ -146,16 +137,14 @@ func either(here, there *remote.Listing) []name.Session {
 
 // missing returns the refs of a session that have to be fetched: the journal, unless ours contains
 // it; the archive, if it holds anything that is missing here; and the checkpoints that are neither
-// here nor dead. Dead ones are remembered in t.skipped.
-func (t *transfer) missing(ctx context.Context, session name.Session, here, there *remote.Session) ([]name.Ref, error) {
-	var want []name.Ref
+// here nor dead. It also returns the dead ones.
+func (t *transfer) missing(ctx context.Context, session name.Session, here, there *remote.Session) (want, dead []name.Ref, err error) {
 	var mine *Joined
 	ours := here.Held()
 	lacking := slices.DeleteFunc(slices.Sorted(maps.Keys(there.Checkpoints)), func(id name.ID) bool { return ours[id] != "" })
 	if here.Journal != "" && (here.Journal != there.Journal || len(lacking) > 0) {
-		var err error
 		if mine, err = t.journalHere(ctx, session, here.Journal); err != nil && !excused(err) {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if there.Journal != "" && there.Journal != here.Journal && (mine == nil || !mine.log.Contains(there.Journal)) {
@@ -169,10 +158,10 @@ func (t *transfer) missing(ctx context.Context, session name.Session, here, ther
 		if st := mine.Fold(); st == nil || !st.Dead(id) {
 			want = append(want, ref)
 		} else {
-			t.skipped = append(t.skipped, ref)
+			dead = append(dead, ref)
 		}
 	}
-	return want, nil
+	return want, dead, nil
 }
 
 // unite joins one session. A damaged or read-only session becomes a rejected line and does not stop
@@ -182,21 +171,18 @@ func (t *transfer) unite(ctx context.Context, session name.Session, here, there 
 		return nil
 	}
 	u := &union{t: t, session: session, tip: there.Journal, came: map[name.ID]name.OID{}, there: maps.Clone(there.Checkpoints)}
-	if q != nil {
-		// The remote may have moved between the listing and the fetch. A newer journal would name
-		// checkpoints that were not listed, and so not fetched; the listed one is part of it. What
-		// was fetched is used only if the listed journal did not come, because somebody replaced
-		// it.
-		if tip := q.Got[name.JournalRef(session)]; tip != "" && (u.tip == "" || !Exists(ctx, t.s.Repo, u.tip)) {
-			u.tip = tip
-		}
-		for id := range there.Checkpoints {
-			if got := q.Got[name.CheckpointRef(session, id)]; got != "" {
-				u.came[id], u.there[id] = got, got
-			}
-		}
-		t.unpackArchive(ctx, session, there, q)
+	// The remote may have moved between the listing and the fetch. A newer journal would name checkpoints that
+	// were not listed, and so not fetched; the listed one is part of it. What was fetched is used only if the
+	// listed journal did not come, because somebody replaced it.
+	if tip := q.Got[name.JournalRef(session)]; tip != "" && (u.tip == "" || !Exists(ctx, t.s.Repo, u.tip)) {
+		u.tip = tip
 	}
+	for id := range there.Checkpoints {
+		if got := q.Got[name.CheckpointRef(session, id)]; got != "" {
+			u.came[id], u.there[id] = got, got
+		}
+	}
+	t.unpackArchive(ctx, session, there, q)
 	u.unfold(there, here.Held())
 	err := u.run(ctx)
 	if excused(err) {
@@ -227,16 +213,8 @@ func (t *transfer) completeRecords(ctx context.Context, q *remote.Quarantine) er
 	}
 	var blobs []name.OID
 	for _, oid := range commits {
-		m, err := t.s.Store.RecordCommit(ctx, oid)
-		if err != nil {
-			continue // the verification of this checkpoint reports the damage
-		}
-		c, err := t.s.Repo.Commits.Read(ctx, string(m))
-		if err != nil {
-			continue
-		}
-		if e, ok, err := t.s.Repo.Trees.Lookup(ctx, c.Tree, "checkpoint.json"); err == nil && ok && e.Mode == git.ModeFile {
-			blobs = append(blobs, e.OID)
+		if blob, err := t.s.Store.RecordBlob(ctx, oid); err == nil && blob != "" { // otherwise the verification of this checkpoint reports the damage
+			blobs = append(blobs, blob)
 		}
 	}
 	return t.remote.FetchObjects(ctx, blobs)
@@ -245,14 +223,15 @@ func (t *transfer) completeRecords(ctx context.Context, q *remote.Quarantine) er
 // fetched finishes a fetch: it updates the tracking refs to the remote's journals, and remembers
 // the listings if all went well, so that the next fetch in the same state can return at once.
 func (t *transfer) fetched(ctx context.Context, there *remote.Listing) error {
-	tips := map[name.Session]name.OID{}
+	tips, rejected := map[name.Session]name.OID{}, map[name.Ref]bool{}
 	for _, l := range t.answer.Lines {
 		if session, _, _ := name.SplitCheckpointRef(l.Ref); l.Outcome == OutcomeCreated && l.Ref == name.JournalRef(session) {
 			checkpoint.SayBeside(ctx, t.s.Store, session)
 		}
+		rejected[l.Ref] = rejected[l.Ref] || l.Outcome == OutcomeRejected
 	}
 	for session, at := range there.Sessions {
-		if at.Journal != "" && !t.refused(name.JournalRef(session)) && Exists(ctx, t.s.Repo, at.Journal) {
+		if at.Journal != "" && !rejected[name.JournalRef(session)] && Exists(ctx, t.s.Repo, at.Journal) {
 			tips[session] = at.Journal
 		}
 	}

@@ -31,10 +31,8 @@ func (c *pushRound) outside(ctx context.Context, tips []name.OID) ([]lfs.Named, 
 			held = slices.AppendSeq(held, maps.Values(there.Held()))
 		}
 	} else {
-		for _, session := range c.here.Names() {
-			for _, commit := range c.here.Session(session).Held() {
-				tips = append(tips, commit)
-			}
+		for _, here := range c.here.Sessions {
+			tips = slices.AppendSeq(tips, maps.Values(here.Held()))
 		}
 	}
 	named, err := lfs.PointersBelow(ctx, c.s.Repo, tips, held, false)
@@ -72,8 +70,8 @@ func (c *pushRound) endpoint(ctx context.Context, named []lfs.Named) (err error)
 	}
 	private := func(ctx context.Context) (*clearance.Private, error) {
 		var commits []name.OID
-		for _, session := range c.here.Names() {
-			commits = slices.AppendSeq(commits, maps.Values(c.here.Session(session).Held()))
+		for _, here := range c.here.Sessions {
+			commits = slices.AppendSeq(commits, maps.Values(here.Held()))
 		}
 		all, err := clearance.PrivateOf(ctx, c.s.Store, "", commits...)
 		if err != nil {
@@ -90,10 +88,10 @@ func (c *pushRound) endpoint(ctx context.Context, named []lfs.Named) (err error)
 // sendOutside hands files to git-lfs. A failure is reported at the end of the transfer; the refs
 // are still sent.
 func (c *pushRound) sendOutside(ctx context.Context, named []lfs.Named) error {
-	if !lfs.Open(c.s.Repo).InUse() {
+	store := lfs.Open(c.s.Repo)
+	if !store.InUse() {
 		return nil
 	}
-	store := lfs.Open(c.s.Repo)
 	var here, gone []lfs.Named
 	var ids []string
 	for _, n := range named {
@@ -112,7 +110,11 @@ func (c *pushRound) sendOutside(ctx context.Context, named []lfs.Named) error {
 			return err
 		}
 		left = here
-		c.unsent = append(c.unsent, fmt.Sprintf("the content of %s of git-lfs was not sent to %s: %s: %s", lfs.Count(here), c.answer.Remote, lfs.Paths(here), why(err)))
+		why := err.Error()
+		if strings.Contains(why, "'lfs' is not a git command") {
+			why = "git-lfs is not installed"
+		}
+		c.unsent = append(c.unsent, fmt.Sprintf("the content of %s of git-lfs was not sent to %s: %s: %s", lfs.Count(here), c.answer.Remote, lfs.Paths(here), why))
 	}
 	if c.memory.Outside == nil {
 		c.memory.Outside = map[string][]lfs.Named{}
@@ -122,14 +124,6 @@ func (c *pushRound) sendOutside(ctx context.Context, named []lfs.Named) error {
 	}
 	c.memory.Outside[c.remote.Place] = left
 	return c.memory.save(c.s.Store) // now: the next push finds what this one has sent at the remote
-}
-
-// why returns the reason for which git-lfs sent nothing, in words for a message.
-func why(err error) string {
-	if strings.Contains(err.Error(), "'lfs' is not a git command") {
-		return "git-lfs is not installed"
-	}
-	return err.Error()
 }
 
 // unsentError returns the error for content that was not sent. If err is an error already, it

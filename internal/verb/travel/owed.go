@@ -14,43 +14,42 @@ import (
 	"git-checkpoint/internal/storage/store"
 )
 
-// findOwed notes which refs of dead checkpoints a round left at the remote. If it deleted none although it was to,
-// the remote takes no deletions, and nothing is owed until it takes one.
-func (c *pushRound) findOwed() {
-	c.owed = map[name.Session][]name.ID{}
+// findOwed returns the dead checkpoints whose refs a round left at the remote. If it deleted none although it was
+// to, the remote takes no deletions, and nothing is owed until it takes one.
+func (c *pushRound) findOwed() map[name.Session][]name.ID {
+	owed := map[name.Session][]name.ID{}
+	c.memory.Owed = 0
 	tried, gone := 0, 0
 	for _, p := range c.plans {
 		left := func(updates []remote.Update) (count int) {
 			for _, u := range updates {
 				_, leaf, _ := name.SplitCheckpointRef(u.Ref)
 				if id, err := name.ParseID(leaf); err == nil && c.there.ValueOf(u.Ref) != "" {
-					c.owed[p.Session] = append(c.owed[p.Session], id)
+					owed[p.Session] = append(owed[p.Session], id)
 					count++
 				}
 			}
+			c.memory.Owed += count
 			return count
 		}
 		tried += len(p.Delete)
 		gone += len(p.Delete) - left(p.Delete)
 		left(p.Owed)
 	}
-	c.memory.Owed = 0
-	for _, ids := range c.owed {
-		c.memory.Owed += len(ids)
-	}
 	if tried > 0 {
 		c.memory.Keeps = gone == 0
 	}
+	return owed
 }
 
 // payOwed writes prunes that name what is owed to the remote once more, and reports whether it wrote one, so that
 // another push is due.
-func (t *transfer) payOwed(ctx context.Context) (more bool, err error) {
+func (t *transfer) payOwed(ctx context.Context, owed map[name.Session][]name.ID) (more bool, err error) {
 	if t.memory.Keeps {
 		return false, nil
 	}
 	room := maxDeletes
-	for session, ids := range t.owed {
+	for session, ids := range owed {
 		_, err := t.s.Store.Transact(ctx, session, func(_ context.Context, v store.View) (store.Change, error) {
 			if v.State == nil || v.State.ReadOnly != "" {
 				return store.Change{}, nil

@@ -6,8 +6,10 @@ package travel
 // listing after a random pause. What earlier rounds sent stays.
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -81,10 +83,10 @@ func (t *transfer) pushTo(ctx context.Context, there *remote.Listing) error {
 		if err = t.known(ctx, here, there); err != nil {
 			return err
 		}
-		err = t.pushOnce(ctx, here, there)
+		owed, err := t.pushOnce(ctx, here, there)
 		switch {
 		case err == nil:
-			if more, err := t.payOwed(ctx); err != nil || !more {
+			if more, err := t.payOwed(ctx, owed); err != nil || !more {
 				return errors.Join(err, t.pushed(ctx))
 			}
 			there, try = nil, 0
@@ -124,18 +126,20 @@ type pushRound struct {
 	here   *remote.Listing
 	landed map[name.Session]bool // sessions whose journal the remote has taken
 	lfs    remote.Endpoint       // where git-lfs sends the files that go with this push
+	tags   []git.RefValue        // the checkpoint tags to send: those of the sessions of the plan, if tags are wanted
 
-	archives []remote.Update       // the archive refs to send, see archiveToSend
+	archives []remote.Update       // the archive refs to send
 	archived map[name.Session]bool // sessions whose archive the remote has taken
 }
 
-// pushOnce makes one plan and carries out exactly that. It returns errStale where the plan no
-// longer fits the remote. A session whose journal is damaged or read-only is reported and left out.
-func (t *transfer) pushOnce(ctx context.Context, here, there *remote.Listing) error {
+// pushOnce makes one plan and carries out exactly that, and returns the pruned checkpoints that are left at
+// the remote. It returns errStale where the plan no longer fits the remote. A session whose journal is
+// damaged or read-only is reported and left out.
+func (t *transfer) pushOnce(ctx context.Context, here, there *remote.Listing) (owed map[name.Session][]name.ID, err error) {
 	c := &pushRound{transfer: t, folds: map[name.Session]*Joined{}, here: here, there: there, landed: map[name.Session]bool{}, archived: map[name.Session]bool{}}
 	q, err := t.bringJournals(ctx, here, there)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer q.Close(ctx)
 	for _, session := range here.Names() {
@@ -148,32 +152,31 @@ func (t *transfer) pushOnce(ctx context.Context, here, there *remote.Listing) er
 				t.line(name.JournalRef(session), OutcomeRejected, err.Error())
 				continue
 			}
-			return err
+			return nil, err
 		}
 	}
 	if c.notes, err = c.notesToSend(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	outside, err := c.mayBeSent(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := c.sendOutside(ctx, outside); err != nil {
-		return err
+		return nil, err
 	}
 	t.s.Trace("planned push")
 	for _, send := range []func(context.Context) error{c.send, c.sendFolds, c.sendExpunged, c.sendTags} {
 		if err := send(ctx); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	c.findOwed()
-	return nil
+	return c.findOwed(), nil
 }
 
 // bringJournals fetches the remote's journals that the journals here do not contain, the archives
 // whose content the plan needs, and the remote's notes if they are not here. The plan merges them.
-// The caller closes the quarantine, which is nil if nothing was fetched.
+// The caller closes the quarantine.
 func (t *transfer) bringJournals(ctx context.Context, here, there *remote.Listing) (*remote.Quarantine, error) {
 	var want []name.Ref
 	for _, session := range here.Names() {
@@ -198,9 +201,6 @@ func (t *transfer) bringJournals(ctx context.Context, here, there *remote.Listin
 			want = append(want, name.NotesRef)
 		}
 	}
-	if len(want) == 0 {
-		return nil, nil
-	}
 	return t.bringWhole(ctx, want, there)
 }
 
@@ -208,12 +208,8 @@ func (t *transfer) bringJournals(ctx context.Context, here, there *remote.Listin
 // the refs to delete, and the archive. A conflict is reported as a line and does not stop the push.
 func (c *pushRound) plan(ctx context.Context, session name.Session, q *remote.Quarantine) error {
 	here, at := c.here.Session(session), c.there.Session(session)
-	if q != nil && q.Got[name.JournalRef(session)] != "" {
-		at.Journal = q.Got[name.JournalRef(session)]
-	}
-	if q != nil {
-		c.unpackArchive(ctx, session, at, q)
-	}
+	at.Journal = cmp.Or(q.Got[name.JournalRef(session)], at.Journal)
+	c.unpackArchive(ctx, session, at, q)
 	mine, err := c.journalHere(ctx, session, here.Journal)
 	if err != nil {
 		return err
@@ -237,11 +233,13 @@ func (c *pushRound) plan(ctx context.Context, session name.Session, q *remote.Qu
 	for _, conflict := range p.Conflicts {
 		c.line(conflict.Ref, OutcomeConflict, "it is "+conflict.Here.Short()+" here and "+conflict.There.Short()+" there")
 	}
-	archive, err := c.archiveToSend(ctx, &p, at)
-	if err != nil {
-		return err
-	}
-	if archive != "" {
+	if len(p.Archive) > 0 { // onto what the remote's archive lists already
+		members := maps.Clone(p.Archive)
+		maps.Copy(members, at.Archived)
+		archive, err := c.s.Store.ArchiveOnto(ctx, session, at.Archive, members)
+		if err != nil {
+			return err
+		}
 		c.archives = append(c.archives, remote.Update{Ref: name.ArchiveRef(session), New: archive})
 	}
 	c.plans = append(c.plans, p)
@@ -268,8 +266,7 @@ func (c *pushRound) sound(ctx context.Context, session name.Session, j *Joined, 
 		id := name.ID(leaf)
 		var err error
 		if named[u.New] != id {
-			a := c.inspect(ctx, session, id, u.New, j.Fold())
-			err = a.err
+			err = c.inspect(ctx, session, id, u.New, j.Fold()).err
 		}
 		if err == nil {
 			err = Writable(ctx, c.s.Store, u.New, &seen)

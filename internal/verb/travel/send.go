@@ -16,10 +16,8 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
-	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/remote"
 	"git-checkpoint/internal/storage/store"
-	"git-checkpoint/internal/sys/gather"
 )
 
 // joinable returns an error if the journal of a remote cannot be merged with mine: it is another
@@ -125,11 +123,19 @@ func (c *pushRound) sendTogether(ctx context.Context, all []remote.Update) (done
 // only in an atomic push with the journals. Where the remote does not accept that, they are left
 // for a later push.
 func (c *pushRound) sendInOrder(ctx context.Context, creates, journals, deletes []remote.Update) error {
-	if err := c.sendEach(ctx, creates, c.recordOutcome); err != nil {
+	err := c.sendEach(ctx, creates, c.recordOutcome)
+	if err != nil {
 		return err
 	}
 	c.s.Trace("sent")
-	if err := c.sendJournals(ctx, journals, deletes); err != nil {
+	together := false
+	if len(journals) > 0 && len(deletes) > 0 && !c.alone {
+		together, err = c.sendTogether(ctx, slices.Concat(journals, deletes))
+	}
+	if err == nil && !together {
+		err = c.sendEach(ctx, journals, c.recordOutcome)
+	}
+	if err != nil {
 		return err
 	}
 	c.s.Trace("journal sent")
@@ -139,20 +145,9 @@ func (c *pushRound) sendInOrder(ctx context.Context, creates, journals, deletes 
 	if c.notes == "" || lost {
 		return nil
 	}
-	err := c.sendEach(ctx, []remote.Update{{Ref: name.NotesRef, New: c.notes}}, c.recordOutcome)
+	err = c.sendEach(ctx, []remote.Update{{Ref: name.NotesRef, New: c.notes}}, c.recordOutcome)
 	c.s.Trace("notes sent")
 	return err
-}
-
-// sendJournals sends the journals, with the deletions if an atomic push of both succeeds, and else
-// the journals alone.
-func (c *pushRound) sendJournals(ctx context.Context, journals, deletes []remote.Update) error {
-	if len(journals) > 0 && len(deletes) > 0 && !c.alone {
-		if done, err := c.sendTogether(ctx, slices.Concat(journals, deletes)); done || err != nil {
-			return err
-		}
-	}
-	return c.sendEach(ctx, journals, c.recordOutcome)
 }
 
 // sendEach sends the refs in chunks. The remote takes or refuses each by itself, and took is called
@@ -229,12 +224,8 @@ func (t *transfer) pushed(ctx context.Context) error {
 // sendTags sends the tags of the pushed sessions. A tag that the remote has with another value is
 // rejected here, since moving a tag takes force.
 func (c *pushRound) sendTags(ctx context.Context) error {
-	tags, err := c.tags(ctx)
-	if err != nil {
-		return err
-	}
 	var updates []remote.Update
-	for _, r := range tags {
+	for _, r := range c.tags {
 		switch there := c.there.Tags[r.Ref]; {
 		case there == "":
 			updates = append(updates, remote.Update{Ref: r.Ref, New: r.OID})
@@ -246,14 +237,4 @@ func (c *pushRound) sendTags(ctx context.Context) error {
 		c.s.Store.Warn("tags were sent: everybody who clones or fetches gets them, with the checkpoints that they name")
 	}
 	return c.sendEach(ctx, updates, c.recordOutcome)
-}
-
-// tags returns the checkpoint tags to send: those of the sessions of the plan, if tags are wanted.
-func (c *pushRound) tags(ctx context.Context) (tags []git.RefValue, err error) {
-	if !c.req.Tags || len(c.plans) == 0 {
-		return nil, nil
-	}
-	below := gather.List(c.plans, func(p remote.Plan) string { return name.TagRoot + string(p.Session) + "/" })
-	tags, err = c.s.Repo.Refs.List(ctx, below...)
-	return tags, err
 }

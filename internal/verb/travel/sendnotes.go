@@ -32,7 +32,9 @@ func (c *pushRound) notesToSend(ctx context.Context) (name.OID, error) {
 		removal := "git push " + c.answer.Remote + " :" + string(c.remote.Mapping.ToRemote(name.NotesRef))
 		return "", c.withoutNotes(ctx, "there", err, "`"+removal+"` deletes them, and the next push makes them again")
 	}
-	if mine == theirs && !c.buries() {
+	// With tombstones, equal trees may both still hold notes of dead checkpoints.
+	buries := func(p remote.Plan) bool { return p.Journal != "" && len(c.folds[p.Session].tombs()) > 0 }
+	if mine == theirs && !slices.ContainsFunc(c.plans, buries) {
 		return "", nil
 	}
 	edits, err := c.noteEdits(ctx, mine, theirs)
@@ -59,36 +61,25 @@ func (c *pushRound) withoutNotes(ctx context.Context, where string, err error, r
 	return nil
 }
 
-// notesCommit writes a notes commit with this tree.
+// notesCommit writes a notes commit with this tree. Its message names the pushed sessions, at most five.
 func (c *pushRound) notesCommit(ctx context.Context, tree name.OID, parents ...name.OID) (name.OID, error) {
+	pushed := gather.List(c.plans, func(p remote.Plan) string { return string(p.Session) })
+	if len(pushed) > 5 {
+		pushed = append(pushed[:5], "…")
+	}
 	author, committer := c.s.Repo.Commits.Identity(c.s.Store.Now())
 	return c.s.Repo.Commits.Write(ctx, git.Commit{
-		Tree: tree, Parents: parents, Author: author, Committer: committer, Message: "checkpoint notes: " + c.nameSessions() + "\n",
+		Tree: tree, Parents: parents, Author: author, Committer: committer, Message: "checkpoint notes: " + strings.Join(pushed, ", ") + "\n",
 	})
 }
 
 // notesTree returns the tree of a notes commit, "" for none. An unreadable commit is an error,
 // since nothing can be built on top of it.
-func (t *transfer) notesTree(ctx context.Context, commit name.OID) (name.OID, error) {
+func (c *pushRound) notesTree(ctx context.Context, commit name.OID) (name.OID, error) {
 	if commit == "" {
 		return "", nil
 	}
-	return t.s.Repo.Commits.TreeOf(ctx, commit)
-}
-
-// buries reports whether a session of the push has tombstones, so that equal trees may both still
-// hold notes of dead checkpoints.
-func (c *pushRound) buries() bool {
-	return slices.ContainsFunc(c.plans, func(p remote.Plan) bool { return p.Journal != "" && len(c.folds[p.Session].tombs()) > 0 })
-}
-
-// nameSessions names the pushed sessions for the message of the notes commit, at most five of them.
-func (c *pushRound) nameSessions() string {
-	words := gather.List(c.plans, func(p remote.Plan) string { return string(p.Session) })
-	if len(words) > 5 {
-		words = append(words[:5], "…")
-	}
-	return strings.Join(words, ", ")
+	return c.s.Repo.Commits.TreeOf(ctx, commit)
 }
 
 // fates returns the checkpoint commits that the journals of the push name: those that are alive and

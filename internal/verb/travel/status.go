@@ -65,27 +65,23 @@ func CompareRemote(ctx context.Context, s *checkpoint.Service, req Request) ([]R
 		if len(pushed) > 1 {
 			t.answer.Remote = remote.Redact(place.at)
 		}
-		if err := (&pushRound{transfer: t, here: here, there: place.Listing}).foresee(ctx); err != nil {
+		c := &pushRound{transfer: t, here: here, there: place.Listing}
+		for _, session := range here.Names() {
+			c.plans = append(c.plans, remote.Plan{Session: session})
+		}
+		to, err := c.destination(ctx)
+		if err != nil {
+			return nil, err
+		}
+		first, err := clearance.Foresee(ctx, s.Repo, t.answer.Remote, to)
+		if err == nil && first.Any() {
+			err = req.First(first)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
-}
-
-// foresee passes to Request.First what a push to one address would ask about.
-func (c *pushRound) foresee(ctx context.Context) error {
-	for _, session := range c.here.Names() {
-		c.plans = append(c.plans, remote.Plan{Session: session})
-	}
-	to, err := c.destination(ctx)
-	if err != nil {
-		return err
-	}
-	first, err := clearance.Foresee(ctx, c.s.Repo, c.answer.Remote, to)
-	if err != nil || !first.Any() {
-		return err
-	}
-	return c.req.First(first)
 }
 
 // pushPlace is a push address and what is there.

@@ -121,18 +121,16 @@ type transfer struct {
 	written map[name.Ref]int
 	checked map[name.OID]arrival      // caches the checkpoints that inspect has verified, by commit
 	tips    map[name.Session]name.OID // the journals that the remote accepted. They become the tracking refs
-	skipped []name.Ref                // checkpoints that were not fetched because they were dead in the journal here
 	// again asks for another fetch: a concurrent gc deleted objects that this one had brought, or a
-	// skipped checkpoint is alive.
+	// checkpoint that was left out is alive.
 	again    bool
-	ours     map[name.Session]*Joined   // caches the journals here, see journalHere
-	tracking map[name.Ref]name.OID      // maps each tracking ref (see trackingRef) to its value. here fills it in
-	said     map[string]bool            // warnings that were already printed
-	hasOld   bool                       // the remote has a session from before a rewrite, see leaveBegunAnew
-	owed     map[name.Session][]name.ID // pruned checkpoints that the last round left at the remote, see payOwed
-	noNotes  bool                       // the host refuses the notes, which is not a failure
-	hint     string                     // what helps with a ref that the remote refused
-	unsent   []string                   // says what content outside git was not sent, see sendOutside
+	ours     map[name.Session]*Joined // caches the journals here, see journalHere
+	tracking map[name.Ref]name.OID    // maps each tracking ref (see trackingRef) to its value. here fills it in
+	said     map[string]bool          // warnings that were already printed
+	hasOld   bool                     // the remote has a session from before a rewrite, see leaveBegunAnew
+	noNotes  bool                     // the host refuses the notes, which is not a failure
+	hint     string                   // what helps with a ref that the remote refused
+	unsent   []string                 // says what content outside git was not sent, see sendOutside
 }
 
 // run makes a transfer. It also returns what it did with an error.
@@ -155,17 +153,20 @@ func newTrip(s *checkpoint.Service, req Request) (*transfer, error) {
 		return nil, err
 	}
 	r.MayAsk = req.Ask
-	t := &transfer{
-		s: s, remote: r, req: req, written: map[name.Ref]int{}, checked: map[name.OID]arrival{}, tips: map[name.Session]name.OID{},
-		ours: map[name.Session]*Joined{}, said: map[string]bool{},
-	}
-	t.answer = &Answer{Remote: remote.Redact(r.Name), Lines: []Line{}}
+	t := newTransfer(r)
+	t.s, t.req, t.memory = s, req, memoryOf(s.Repo, r.Name)
 	if url, named := s.Repo.Config.Get("remote." + r.Name + ".url"); named {
 		t.answer.URL = remote.Redact(url)
 	}
-	t.memory = memoryOf(s.Repo, r.Name)
 	t.sessions, err = ParseSessions(req.Sessions)
 	return t, err
+}
+
+func newTransfer(from *remote.Remote) *transfer {
+	return &transfer{
+		remote: from, answer: &Answer{Remote: remote.Redact(from.Name), Lines: []Line{}}, written: map[name.Ref]int{},
+		checked: map[name.OID]arrival{}, tips: map[name.Session]name.OID{}, ours: map[name.Session]*Joined{}, said: map[string]bool{},
+	}
 }
 
 // ParseSessions returns the sessions that a request names, each once.
@@ -357,13 +358,6 @@ func (t *transfer) verdict() error {
 		return checkpoint.Failure(checkpoint.KindFailed, t.hint, "%s not accepted; nothing is lost, and running the command again continues from here", render.Count(rejected, "ref was", "refs were"))
 	}
 	return nil
-}
-
-// refused reports whether a fetch rejected the ref.
-func (t *transfer) refused(ref name.Ref) bool {
-	return slices.ContainsFunc(t.answer.Lines, func(l Line) bool {
-		return l.Ref == ref && l.Verb == "fetch" && l.Outcome == OutcomeRejected
-	})
 }
 
 // unreachable converts an error of package remote to a checkpoint.Error, with a hint where the text
