@@ -201,9 +201,10 @@ func TestFunctionNames(t *testing.T) {
 }
 
 // Most functions need a part of the Service: the Repo, the Settings, the Store, the Rules or the Sessions. One that
-// takes it whole captures, starts programs or opens other worktrees, or hands it to one that does. The number only gets smaller.
+// takes it whole captures, starts programs or opens other worktrees, or hands it to one that does. The list of
+// doctor hands it to each lookAt…, so these are not counted. Only a new verb raises the number.
 func TestWholeService(t *testing.T) {
-	const most = 260
+	const most = 233
 	var takers int
 	for room, in := range parsedSource(t) {
 		whole := "*checkpoint.Service"
@@ -213,7 +214,7 @@ func TestWholeService(t *testing.T) {
 		for _, file := range in {
 			for _, d := range file.Decls {
 				f, is := d.(*ast.FuncDecl)
-				if !is {
+				if !is || strings.HasPrefix(f.Name.Name, "lookAt") {
 					continue
 				}
 				fields := f.Type.Params.List

@@ -49,14 +49,14 @@ type Move struct {
 	Branch *checkpoint.BranchPlan // where HEAD goes, with an index that Merge has made for it if it moves; nil: as Head and the request say
 
 	Adds      bool // the session stays, and is to get a checkpoint on top: nothing is discarded
-	Part      bool // only some paths come back
+	Part      bool // only some paths come back, the session stays, and so it does in the undo: with Named and ModePaths
 	Exact     bool // everything comes back as it was: flags of the index, and files that are ignored or excluded by now
 	FilesStay bool // no file changes, so Files does not say what the worktree gets
 
 	discard, restore []name.ID // the checkpoints that become discarded, and live again
 
 	Mode   Mode            // in the event; empty: that of the request
-	Named  bool            // event and plan name Files, because To is another one
+	Named  bool            // event and plan name Files, because To is another one, or the session stays (Part)
 	Before string          // the message of the safety checkpoint
 	Then   *create.Request // the checkpoint that is made when the files are there; nil: none
 	Says   func(*Answer)   // adds what the command itself says to the plan; nil: nothing
