@@ -14,11 +14,7 @@ import (
 // or, of a revert, the one before that.
 func (j *journals) brought(ctx context.Context, by saved, line string) bool {
 	tree := j.other.get(by.point, func() name.OID {
-		_, e := j.entry(ctx, by.point)
-		if e == nil {
-			return ""
-		}
-		rec := j.record(ctx, e)
+		_, _, rec := j.recordOf(ctx, by.point)
 		if rec == nil {
 			return ""
 		}

@@ -14,10 +14,8 @@ import (
 func (j *journals) author(ctx context.Context, o saved) Claim {
 	return j.made.get(o, func() Claim {
 		claim := Claim{By: author.Unknown}
-		if st, e := j.entry(ctx, o.point); e != nil {
-			if rec := j.record(ctx, e); rec != nil {
-				claim = j.authorIn(ctx, st, e, rec, o.path)
-			}
+		if st, e, rec := j.recordOf(ctx, o.point); rec != nil {
+			claim = j.authorIn(ctx, st, e, rec, o.path)
 		}
 		claim.worktree = j.x.Checkpoints[o.point].Worktree
 		return claim

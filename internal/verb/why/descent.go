@@ -114,11 +114,7 @@ func (j judge) possible(ctx context.Context, of *session, from candidate, c *arr
 
 // sharesBranch reports whether the branch that a checkpoint was made on has the commit.
 func (j judge) sharesBranch(ctx context.Context, point int32, c *arrival) bool {
-	_, e := j.journals.entry(ctx, point)
-	if e == nil {
-		return false
-	}
-	rec := j.journals.record(ctx, e)
+	_, _, rec := j.journals.recordOf(ctx, point)
 	if rec == nil || rec.Git.Branch == "" {
 		return false
 	}

@@ -41,13 +41,14 @@ func (j *journals) state(ctx context.Context, of name.Session) *journal.State {
 	})
 }
 
-// entry returns the journal of a checkpoint and its entry there, which is nil if there is none.
-func (j *journals) entry(ctx context.Context, point int32) (*journal.State, *journal.Entry) {
-	st := j.state(ctx, j.x.sessionOf(point).Name)
-	if st == nil {
-		return nil, nil
+// recordOf returns the record of a checkpoint, with its journal and its entry there. A nil record cannot be read.
+func (j *journals) recordOf(ctx context.Context, point int32) (st *journal.State, e *journal.Entry, rec *record.Record) {
+	if st = j.state(ctx, j.x.sessionOf(point).Name); st != nil {
+		if e = st.Entry(j.x.Checkpoints[point].ID); e != nil {
+			rec = j.record(ctx, e)
+		}
 	}
-	return st, st.Entry(j.x.Checkpoints[point].ID)
+	return st, e, rec
 }
 
 // record returns the record of a checkpoint; nil: it cannot be read, and nothing is known of it.
@@ -186,11 +187,7 @@ func (j *journals) turns(ctx context.Context) *turns {
 func (j *journals) takenBack(ctx context.Context, point int32, trigger string) (from []source) {
 	switch trigger {
 	case workflow.TriggerRevert:
-		_, e := j.entry(ctx, point)
-		if e == nil {
-			return nil
-		}
-		rec := j.record(ctx, e)
+		_, _, rec := j.recordOf(ctx, point)
 		if rec == nil {
 			return nil
 		}

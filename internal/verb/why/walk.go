@@ -76,7 +76,7 @@ func (w *walk) origin(ctx context.Context, i int) saved {
 // added returns the origin of line i of a version, which is not in the file before: that checkpoint, unless its files were
 // brought back from another one that has the line. One that leads back to here, as where clocks went back, is none.
 func (w *walk) added(ctx context.Context, v *version, i int) saved {
-	if w.journals.brought(ctx, v.saved, w.files.read(ctx, v.now).text[i]) {
+	if line := w.files.read(ctx, v.now).text[i]; w.journals.brought(ctx, v.saved, line) || w.fromHead(ctx, v, line) {
 		return nowhere
 	}
 	if from := w.returned.get(v.saved, func() saved { return w.cameBack(ctx, v) }); from.point >= 0 {
@@ -105,15 +105,7 @@ func (w *walk) added(ctx context.Context, v *version, i int) saved {
 // cameBack returns an older version of a file that is the same as this one, as after git stash pop: if a command made it so, or
 // nobody known and enough came back that nobody typed it again.
 func (w *walk) cameBack(ctx context.Context, v *version) saved {
-	st, e := w.journals.entry(ctx, v.point)
-	if e == nil {
-		return nowhere
-	}
-	rec := w.journals.record(ctx, e)
-	if rec == nil {
-		return nowhere
-	}
-	by := author.StepIn(st, e, rec).Who(record.Path(v.path)).By
+	by := w.maker(ctx, v)
 	if by == author.Agent || by != author.During && w.fresh(ctx, v) < enough {
 		return nowhere
 	}
@@ -126,6 +118,27 @@ func (w *walk) cameBack(ctx context.Context, v *version) saved {
 		past = past || older == v
 	}
 	return nowhere
+}
+
+// maker says who made a version; of one that cannot be read, an agent, whose edits are never what came back.
+func (w *walk) maker(ctx context.Context, v *version) author.By {
+	if st, e, rec := w.journals.recordOf(ctx, v.point); rec != nil {
+		return author.StepIn(st, e, rec).Who(record.Path(v.path)).By
+	}
+	return author.Agent
+}
+
+// fromHead reports whether the commit that HEAD stayed at has a line more often than the file before a version: git stash, or
+// git restore, brought it back then, and not what made the checkpoint.
+func (w *walk) fromHead(ctx context.Context, v *version, line string) bool {
+	c := w.journals.commits.read(ctx, w.journals.x.Checkpoints[v.point].Head)
+	if c == nil || w.headMoved(ctx, v) {
+		return false
+	}
+	count := func(e git.Entry) int {
+		return gather.Count(w.files.read(ctx, e).text, func(l string) bool { return l == line })
+	}
+	return count(w.files.entryAt(ctx, c.Tree, v.path)) > count(v.was) && w.maker(ctx, v) != author.Agent
 }
 
 // fresh counts letters and digits in the lines of a version that the one before has not.
@@ -168,7 +181,7 @@ func (w *walk) indexed(ctx context.Context, i int) saved {
 		if v.now.OID != e.OID && !in(v.now) {
 			return nowhere
 		}
-		if e = v.was; !hits[v.change] || w.journals.brought(ctx, v.saved, text) {
+		if e = v.was; !hits[v.change] || w.journals.brought(ctx, v.saved, text) || w.fromHead(ctx, v, text) {
 			if w.headMoved(ctx, v) && !in(e) {
 				return nowhere
 			}
