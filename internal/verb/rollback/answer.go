@@ -67,7 +67,12 @@ func (r *fileMoves) describeFiles(ctx context.Context, a *Answer) (err error) {
 	for _, k := range r.plan.Risk {
 		a.Plan.Risk = append(a.Plan.Risk, Risk{checkpoint.Path(k.Path), k.Reason})
 	}
-	a.Plan.Risk = append(a.Plan.Risk, commandFiles(a.Plan)...)
+	commanding := agent.CommandingFiles() // the user should know that a rollback changes what tools will execute
+	for _, p := range slices.Concat(a.Plan.Write, a.Plan.Delete, a.Plan.Mode) {
+		if commanding.Has(string(p)) {
+			a.Plan.Risk = append(a.Plan.Risk, Risk{p, "agents and editors run commands from this file"})
+		}
+	}
 	if c := r.plan.Carried; c != nil {
 		a.Index = &IndexPlan{Staged: create.ToPaths(c.Staged), Over: create.ToPaths(c.Over), Left: create.ToPaths(c.Left), Stays: c.Stays}
 		if c.Stays != "" {
@@ -97,18 +102,6 @@ func (r *fileMoves) describeFiles(ctx context.Context, a *Answer) (err error) {
 // kind.
 func changes(of func(snapshot.OpKind) []string) PlanFiles {
 	return PlanFiles{Write: create.ToPaths(of(snapshot.OpWrite)), Delete: create.ToPaths(of(snapshot.OpDelete)), Mode: create.ToPaths(of(snapshot.OpMode))}
-}
-
-// commandFiles returns the files of a plan that agents or editors run commands from. The user
-// should know that a rollback changes what these tools will execute.
-func commandFiles(plan PlanFiles) (found []Risk) {
-	commanding := agent.CommandingFiles()
-	for _, p := range slices.Concat(plan.Write, plan.Delete, plan.Mode) {
-		if commanding.Has(string(p)) {
-			found = append(found, Risk{p, "agents and editors run commands from this file"})
-		}
-	}
-	return found
 }
 
 // changesNothing reports whether files, index, branch and current checkpoint already are as they

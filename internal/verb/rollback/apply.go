@@ -55,8 +55,13 @@ func (r *Plan) Apply(ctx context.Context) (_ *Answer, err error) {
 	default:
 		err = r.applyFiles(ctx, &done)
 	}
-	if unmade, is := errors.AsType[*unmadeError](err); is {
-		err = unmade.takeBack(ctx, r.s)
+	if unmade, is := errors.AsType[*unmadeError](err); is { // an undo restores the files; half a promotion must not stay
+		err = unmade.error
+		undo, failed := PrepareUndo(context.WithoutCancel(ctx), r.s, UndoRequest{})
+		if failed == nil {
+			_, failed = undo.Apply(context.WithoutCancel(ctx))
+		}
+		err = errors.Join(err, failed)
 	}
 	if err != nil {
 		return nil, err
@@ -164,8 +169,12 @@ func finish(ctx context.Context, s *checkpoint.Service, staged *snapshot.Restore
 		err = moveHead(ctx, s.Repo, meta)
 	}
 	s.Trace("head")
+	if b := meta.Branch.Back; err == nil && b != nil {
+		if err := moveAside(ctx, s.Repo, b.Name, b.From, b.To); err != nil { // somebody has moved it since
+			s.Store.Warn(fmt.Sprintf("branch %s stays where it is: %v", b.Name.Short(), err))
+		}
+	}
 	if err == nil {
-		takeBranchBack(ctx, s.Store, meta.Branch.Back)
 		answer.From, err = recordMove(ctx, s.Store, meta)
 	}
 	s.Trace("event")

@@ -16,7 +16,6 @@ import (
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/git"
-	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/verb/create"
 )
 
@@ -52,11 +51,14 @@ func (r *fileMoves) moveBranch(ctx context.Context, def *workflow.Definition) (b
 		b.Target = ""
 	}
 	if b.From != b.To && b.From != "" && b.To != "" {
-		n, err := commitsLeft(ctx, r.s.Repo, b.BranchPlan)
+		if b.Moved { // only those that no other branch has are left behind
+			b.CommitsLeft, err = r.s.Repo.Commits.CountLeft(ctx, b.To, b.From, b.Target)
+		} else {
+			b.CommitsLeft, err = r.s.Repo.Commits.CountBetween(ctx, b.To, b.From)
+		}
 		if err != nil && !errors.Is(err, git.ErrMissing) {
 			b.warnings = append(b.warnings, "the commits in between cannot be counted: "+err.Error())
 		}
-		b.CommitsLeft = n
 	}
 	back, stays, err := r.branchBack(ctx, b.Target)
 	b.Back, b.warnings = back, append(append(b.warnings, stays...), b.sent(ctx, r.s.Repo)...)
@@ -138,15 +140,6 @@ func (r *target) documentBranch(ctx context.Context, def *workflow.Definition, b
 	return b, nil
 }
 
-// commitsLeft counts the commits between the two positions of a branch. If the branch moves, it
-// counts those that no other branch has, because only these are left behind.
-func commitsLeft(ctx context.Context, repo *git.Repo, b checkpoint.BranchPlan) (int, error) {
-	if b.Moved {
-		return repo.Commits.CountLeft(ctx, b.To, b.From, b.Target)
-	}
-	return repo.Commits.CountBetween(ctx, b.To, b.From)
-}
-
 // movesBranch reports whether HEAD should move to the recorded commit, by the flags and by the
 // session.
 func (r *target) movesBranch() bool {
@@ -202,7 +195,7 @@ func (r *target) branchBack(ctx context.Context, head name.Ref) (back *checkpoin
 	if len(r.levels) == 0 || r.s.Repo.Checkout.Operation() != "" {
 		return nil, nil, nil
 	}
-	was := asideOf(r.record)
+	was, _ := create.MemberAside.Of(r.record.Git.Extra)
 	if !strings.HasPrefix(string(was.Name), "refs/heads/") || string(was.Name) != r.levels[len(r.levels)-1].Head.Branch || was.Name == head {
 		return nil, nil, nil
 	}
@@ -227,13 +220,6 @@ func (r *target) branchBack(ctx context.Context, head name.Ref) (back *checkpoin
 	return nil, []string{fmt.Sprintf("branch %s stays where it is: %s", was.Name.Short(), why)}, nil
 }
 
-// asideOf returns the branch that a rollback moved although HEAD was not on it, from the record of
-// its safety checkpoint. It returns a zero value if there is none.
-func asideOf(rec *record.Record) (b checkpoint.BranchBack) {
-	b, _ = create.MemberAside.Of(rec.Git.Extra)
-	return b
-}
-
 // hasCommit reports whether oid is a commit that can be read. The id comes from a record, so it may
 // be anything.
 func hasCommit(ctx context.Context, repo *git.Repo, oid name.OID) bool {
@@ -242,17 +228,6 @@ func hasCommit(ctx context.Context, repo *git.Repo, oid name.OID) bool {
 		_, err = repo.Commits.Read(ctx, string(oid))
 	}
 	return err == nil
-}
-
-// takeBranchBack carries out what branchBack planned. If somebody has moved the branch since, it
-// warns and leaves it.
-func takeBranchBack(ctx context.Context, s *store.Store, b *checkpoint.BranchBack) {
-	if b == nil {
-		return
-	}
-	if err := moveAside(ctx, s.Repo, b.Name, b.From, b.To); err != nil {
-		s.Warn(fmt.Sprintf("branch %s stays where it is: %v", b.Name.Short(), err))
-	}
 }
 
 // moveAside moves a branch that HEAD is not on from one commit to another. It fails if the branch

@@ -88,7 +88,7 @@ func (r *target) movedTo(ctx context.Context, move *journal.Event, branch name.R
 		to, _ := create.MemberLanded.Of(rec.Git.Extra)
 		return to
 	}
-	if b := asideOf(rec); b.Name == branch && move.Kind == journal.KindUndo {
+	if b, _ := create.MemberAside.Of(rec.Git.Extra); b.Name == branch && move.Kind == journal.KindUndo {
 		return b.From // the undo moved it although HEAD was not on it
 	}
 	return rec.Git.Head

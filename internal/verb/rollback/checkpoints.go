@@ -3,7 +3,6 @@ package rollback
 import (
 	"context"
 	"encoding/json"
-	"errors"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
@@ -96,13 +95,3 @@ type unmadeError struct{ error }
 
 // Unwrap returns why the checkpoint could not be made.
 func (e *unmadeError) Unwrap() error { return e.error }
-
-// takeBack restores the files by an undo.
-func (e *unmadeError) takeBack(ctx context.Context, s *checkpoint.Service) error {
-	ctx = context.WithoutCancel(ctx)
-	undo, err := PrepareUndo(ctx, s, UndoRequest{})
-	if err == nil {
-		_, err = undo.Apply(ctx)
-	}
-	return errors.Join(e.error, err)
-}

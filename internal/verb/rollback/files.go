@@ -169,7 +169,9 @@ func (r *target) moveFiles(ctx context.Context, got contents) (*fileMoves, error
 				return nil, err
 			}
 		}
-		r.keepHidden(&target, moves.cur.Index)
+		if !r.Exact && target.Index != nil { // an undo brings back the index as it was
+			target.Index = stillHidden(*target.Index, moves.cur.Index)
+		}
 		out, err := excluded(ctx, r.s.Repo, moves.cur.Tree, target.Tree)
 		if err != nil {
 			return nil, err
@@ -185,13 +187,6 @@ func (r *target) moveFiles(ctx context.Context, got contents) (*fileMoves, error
 		force = append(force, more...)
 	}
 	return moves, cmp.Or(moves.refuseUnknownPaths(ctx), moves.sayExcluded(target.Keep[len(hooks):]), moves.refuseCollisions())
-}
-
-// keepHidden has a rollback leave the flags of the index now that hide changes; an undo brings back the index as it was.
-func (r *target) keepHidden(target *snapshot.Target, now snapshot.IndexState) {
-	if !r.Exact && target.Index != nil {
-		target.Index = stillHidden(*target.Index, now)
-	}
 }
 
 // stillHidden returns the index with the flags of the index now that hide local changes from git: dropped by
@@ -227,7 +222,8 @@ func (r *fileMoves) refuseUnknownPaths(ctx context.Context) error {
 			}
 			return checkpoint.Usage(hint, "neither the worktree nor %s has a captured file %q", r.source(), typed)
 		}
-		if base := worktree.DatabaseOf(p); base != "" && !r.plan.Scope.Only(base) && r.hasDatabase(ctx, base) {
+		has := func(tree name.OID) bool { return snapshot.HasDatabase(ctx, r.s.Repo, tree, worktree.DatabaseOf(p)) }
+		if base := worktree.DatabaseOf(p); base != "" && !r.plan.Scope.Only(base) && (has(r.cur.Tree) || has(r.record.Snapshot.Tree)) {
 			return checkpoint.Failure(checkpoint.KindRefused, "name "+base, "%s belongs to the database %s, and comes back only with it", typed, base)
 		}
 		lacks, err := r.lacks(ctx, p)
@@ -240,11 +236,6 @@ func (r *fileMoves) refuseUnknownPaths(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// hasDatabase reports whether a database is here or in the target.
-func (r *fileMoves) hasDatabase(ctx context.Context, p string) bool {
-	return snapshot.HasDatabase(ctx, r.s.Repo, r.cur.Tree, p) || snapshot.HasDatabase(ctx, r.s.Repo, r.record.Snapshot.Tree, p)
 }
 
 // lacks reports whether the target does not have a path, and the plan leaves what is there alone.
@@ -407,7 +398,13 @@ func (r *target) scope(ctx context.Context) (snapshot.Scope, error) {
 	sc := snapshot.Scope{SkipIndex: r.req.Mode == ModeWorktree || r.filesOnly()}
 	sc.KeepAway = !r.Exact && !sc.SkipIndex && len(r.req.Paths) == 0
 	var err error
-	if sc.Only, err = r.filter(); err != nil || r.req.Mode != ModeProduced {
+	switch {
+	case r.only != nil:
+		sc.Only = func(p string) bool { return r.only[p] }
+	case len(r.req.Paths) > 0:
+		sc.Only, err = inspect.PathFilter(r.s.Repo, r.req.Paths)
+	}
+	if err != nil || r.req.Mode != ModeProduced {
 		return sc, err
 	}
 	paths, err := r.produced(ctx)

@@ -18,6 +18,7 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/sys/gather"
+	"git-checkpoint/internal/verb/create"
 )
 
 // parts says, for a point on the way through the levels, which safety checkpoint holds the files,
@@ -151,8 +152,11 @@ func (r *fileMoves) isAlone(ctx context.Context, l journal.Level) bool {
 	if l.Head.Stays() || l.Head.Branch == "" || isGone(e) {
 		return l.Head.Stays() && !isGone(e)
 	}
-	rec, err := checkpoint.ReadRecord(ctx, r.s.Store, e)
-	return err == nil && asideOf(rec).Name != ""
+	var aside checkpoint.BranchBack
+	if rec, err := checkpoint.ReadRecord(ctx, r.s.Store, e); err == nil {
+		aside, _ = create.MemberAside.Of(rec.Git.Extra)
+	}
+	return aside.Name != ""
 }
 
 // goTogether reports whether a level can be in the same transaction as the level first.

@@ -15,7 +15,6 @@ import (
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
-	"git-checkpoint/internal/verb/inspect"
 )
 
 // restoring returns the target of a restore from the checkpoint in from. It is an error if the session
@@ -108,15 +107,4 @@ func marks(x snapshot.IndexState) map[string]string {
 		out[u.Path] += fmt.Sprint(u.Stage, u.Entry.Mode, u.Entry.OID) // one of a record has its path besides
 	}
 	return out
-}
-
-// filter returns the function that selects the paths of the request; nil selects all.
-func (r *target) filter() (func(path string) bool, error) {
-	switch {
-	case r.only != nil:
-		return func(p string) bool { return r.only[p] }, nil
-	case len(r.req.Paths) > 0:
-		return inspect.PathFilter(r.s.Repo, r.req.Paths)
-	}
-	return nil, nil
 }

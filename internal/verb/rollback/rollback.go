@@ -220,8 +220,8 @@ func (r target) read(ctx context.Context) (*target, contents, error) {
 	if r.record, got, err = readTarget(ctx, r.s.Store, r.Files); err != nil {
 		return nil, got, r.damaged(ctx, r.Files, err)
 	}
-	if err := r.refuseWithoutFiles(); err != nil {
-		return nil, got, err
+	if r.record.Snapshot.Tree == "" && r.req.Mode != ModeState { // imported, and the commit that it names is not in this repository
+		return nil, got, checkpoint.Failure(checkpoint.KindRefused, "--state-only goes back to its state, and leaves the files as they are", "%s was imported without files, so none can be restored", checkpoint.MentionOf(r.record))
 	}
 	r.goal = r.record
 	// The state comes from the checkpoint that becomes current, the files from another one: an
@@ -238,15 +238,6 @@ func (r target) read(ctx context.Context) (*target, contents, error) {
 		}
 	}
 	return &r, got, nil
-}
-
-// refuseWithoutFiles refuses to restore the files of a checkpoint that has none: it was imported
-// from documents of another system, and the commit that they name is not in this repository.
-func (r *target) refuseWithoutFiles() error {
-	if r.record.Snapshot.Tree != "" || r.req.Mode == ModeState {
-		return nil
-	}
-	return checkpoint.Failure(checkpoint.KindRefused, "--state-only goes back to its state, and leaves the files as they are", "%s was imported without files, so none can be restored", checkpoint.MentionOf(r.record))
 }
 
 // refuseUnfinished returns an error while another rollback in this worktree runs, or was killed and
