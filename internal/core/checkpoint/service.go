@@ -169,7 +169,7 @@ func (s *Service) Worktree() (*snapshot.Worktree, error) {
 	if err != nil {
 		return nil, err
 	}
-	worktree.Leave, worktree.LargestCopy = s.mirrored(), largestCopy(s.Settings)
+	worktree.Leave, worktree.LargestCopy, worktree.Trace = s.mirrored(), largestCopy(s.Settings), s.Trace
 	s.worktree = worktree
 	return worktree, nil
 }

@@ -63,64 +63,76 @@ func (r *Restore) Begin(meta json.RawMessage) error {
 // written where a directory was, and the other way round. If it fails, Back takes everything back.
 // After a kill another process can call it again, or Back.
 func (r *Restore) Apply(ctx context.Context) error {
-	if err := r.moveFiles(ctx); err != nil {
-		return err
-	}
-	if err := r.lastLook(); err != nil {
+	if err := r.move.moveFiles(ctx); err != nil {
 		return err
 	}
 	return r.putIndex(ctx)
 }
 
+// mover moves the files of a restore, and moves them back.
+type mover struct {
+	worktree *checkout
+	intent   *Intent
+	// seen is Plan.seen. It is nil if the restore was begun by another process that was killed;
+	// the caller has then captured the files again, and they are not checked one by one.
+	seen   map[string]fs.FileInfo
+	staged []fs.FileInfo       // lstat of new/<n> when it was written, by operation; nil after a kill
+	placed map[int]fs.FileInfo // the new files that are in their places, by operation; nil after a kill
+}
+
+// resumed reports whether the restore was begun by another process, which was killed.
+func (m *mover) resumed() bool { return m.seen == nil }
+
 // moveFiles carries out the operations.
-func (r *Restore) moveFiles(ctx context.Context) error {
-	tree := r.worktree.files
+func (m *mover) moveFiles(ctx context.Context) error {
+	tree := m.worktree.files
 	tree.Near = tree.Hold()
 	defer func() {
 		tree.Near.Close()
 		tree.Near = nil
 	}()
+	setMode := func(_ int, o Op) error { return m.setMode(o.Path, o.Perm) }
 	for _, step := range []struct {
 		name string
-		do   func(context.Context, int, Op) error
+		do   func(int, Op) error
 		kind OpKind
 	}{
-		{"aside", r.takeAside, OpDelete}, {"place", r.put, OpWrite}, {"mode", r.chmod, OpMode},
+		{"aside", m.takeAside, OpDelete}, {"place", m.put, OpWrite}, {"mode", setMode, OpMode},
 	} {
-		for i, o := range r.intent.Ops {
+		for i, o := range m.intent.Ops {
 			if o.kind() != step.kind && !(step.kind == OpDelete && o.goesFirst()) {
 				continue
 			}
 			if err := ctx.Err(); err != nil {
 				return context.Cause(ctx)
 			}
-			if err := step.do(ctx, i, o); err != nil {
+			if err := step.do(i, o); err != nil {
 				return fmt.Errorf("%s %q: %w", step.name, o.Path, err)
 			}
-			r.trace(step.name)
+			m.worktree.trace(step.name)
 		}
 		if step.kind == OpDelete {
-			r.removeEmptied()
-			r.trace("emptied")
-			r.putDirs()
+			m.removeEmptied()
+			m.worktree.trace("emptied")
+			m.putDirs()
 		} else if step.kind == OpWrite {
-			r.makeDirs()
+			m.makeDirs()
 		}
 	}
-	return nil
+	return m.lastLook()
 }
 
-func (r *Restore) trace(step string) {
-	if r.Trace != nil {
-		r.Trace(step)
+func (s *checkout) trace(step string) {
+	if s.Trace != nil {
+		s.Trace(step)
 	}
 }
 
 // same reports whether info is that of the file which was captured at p, or of none if there was none.
 // After a kill it cannot tell and returns true: the caller has captured all files again before.
-func (r *Restore) same(p string, info fs.FileInfo) bool {
-	was := r.seen[p]
-	return r.resumed() || info == nil && was == nil || info != nil && was != nil && (worktree.Same(info, was) || sameLinked(info, was))
+func (m *mover) same(p string, info fs.FileInfo) bool {
+	was := m.seen[p]
+	return m.resumed() || info == nil && was == nil || info != nil && was != nil && (worktree.Same(info, was) || sameLinked(info, was))
 }
 
 // sameLinked is the weaker form of same for a file with several hard links: moving or linking one
@@ -130,102 +142,96 @@ func sameLinked(info, was fs.FileInfo) bool {
 }
 
 // takeAside moves a file that is to be deleted to old/<n>, or replaced while a database has neither.
-func (r *Restore) takeAside(_ context.Context, i int, o Op) error {
+func (m *mover) takeAside(i int, o Op) error {
 	if o.kind() == OpWrite {
-		if _, err := os.Lstat(r.intent.newFile(i)); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(m.intent.newFile(i)); errors.Is(err, fs.ErrNotExist) {
 			return nil // the new one is in its place
 		}
 	}
-	info, err := r.worktree.files.Near.Lstat(o.Path)
+	info, err := m.worktree.files.Near.Lstat(o.Path)
 	if err != nil || info == nil {
 		return err
 	}
 	// Done before the kill, and what is here now is new; or somebody has put a directory here since,
 	// and not all that it holds needs to be captured.
-	if r.resumed() && (r.moved(i) || info.IsDir()) {
+	if m.resumed() && (m.moved(i) || info.IsDir()) {
 		return nil
 	}
-	if !r.same(o.Path, info) {
+	if !m.same(o.Path, info) {
 		return &ChangedError{o.Path}
 	}
-	return r.displace(i, o.Path)
+	return m.displace(i, o.Path)
 }
 
 // put moves new/<n> to the path of operation i. What is there now is linked to old/<n> first, so
 // that the path changes in one rename and nothing is lost.
-func (r *Restore) put(_ context.Context, i int, o Op) error {
-	if r.placed[i] != nil {
+func (m *mover) put(i int, o Op) error {
+	if m.placed[i] != nil {
 		return nil // with its directory
 	}
-	if r.resumed() {
-		if done, err := r.wasPut(i); done || err != nil {
+	if m.resumed() { // it may be in its place since before the kill, or in the middle of an exchange
+		if _, err := os.Lstat(m.intent.newFile(i)); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if done, err := m.swapped(i); done || err != nil {
 			return err
 		}
 	}
-	if r.seen[o.Path] == nil {
+	if m.seen[o.Path] == nil {
 		// Usually nothing is there and the directory exists: one rename does it. If it fails, the
 		// steps below find out why.
-		if r.worktree.files.RenameNew(r.intent.newFile(i), o.Path) == nil {
-			r.note(i)
+		if m.worktree.files.RenameNew(m.intent.newFile(i), o.Path) == nil {
+			m.note(i)
 			return nil
 		}
 	}
-	info, err := r.worktree.files.Near.Lstat(o.Path)
+	info, err := m.worktree.files.Near.Lstat(o.Path)
 	if err != nil {
 		return err
 	}
 	switch {
 	case info == nil:
-		err = r.makeParents(o.Path)
+		err = m.makeParents(o.Path)
 	case info.IsDir():
-		err = r.removeEmpty(o.Path)
+		err = m.removeEmpty(o.Path)
 	default:
-		return r.putOver(i, o.Path, info)
+		return m.putOver(i, o.Path, info)
 	}
 	if err != nil {
 		return err
 	}
-	return r.putFresh(i, o.Path)
-}
-
-// wasPut reports whether put did its work for operation i before a kill. It completes an exchange
-// that the kill interrupted.
-func (r *Restore) wasPut(i int) (bool, error) {
-	if _, err := os.Lstat(r.intent.newFile(i)); errors.Is(err, fs.ErrNotExist) {
-		return true, nil
-	}
-	return r.swapped(i)
+	return m.putFresh(i, o.Path)
 }
 
 // putOver replaces an existing file, of which lstat said info.
-func (r *Restore) putOver(i int, p string, info fs.FileInfo) error {
-	if !r.moved(i) {
-		if !r.same(p, info) {
+func (m *mover) putOver(i int, p string, info fs.FileInfo) error {
+	if !m.moved(i) {
+		if !m.same(p, info) {
 			return &ChangedError{p}
 		}
 		// On a file system without hard links the file is moved instead, and the path is missing
 		// for a moment.
-		if err := r.worktree.files.LinkTo(p, r.intent.oldFile(i)); err != nil {
-			if err := r.displace(i, p); err != nil {
+		if err := m.worktree.files.LinkTo(p, m.intent.oldFile(i)); err != nil {
+			if err := m.displace(i, p); err != nil {
 				return err
 			}
-			return r.putFresh(i, p)
+			return m.putFresh(i, p)
 		}
-		r.trace("linked")
+		m.worktree.trace("linked")
 	}
-	return r.replace(i, p)
+	return m.replace(i, p)
 }
 
 // putFresh puts a new file where there is none. It must not replace a file that another program
 // created in the meantime, so it fails with a ChangedError in that case.
-func (r *Restore) putFresh(i int, p string) error {
-	err := r.worktree.files.RenameNew(r.intent.newFile(i), p)
+func (m *mover) putFresh(i int, p string) error {
+	err := m.worktree.files.RenameNew(m.intent.newFile(i), p)
 	switch {
 	case err == nil:
-		r.note(i)
+		m.note(i)
 	case errors.Is(err, worktree.ErrNoSwap):
-		if err = r.worktree.files.RenameOver(r.intent.newFile(i), p); err == nil {
-			r.noteAt(i, p)
+		if err = m.worktree.files.RenameOver(m.intent.newFile(i), p); err == nil {
+			m.noteAt(i, p)
 		}
 	case errors.Is(err, fs.ErrExist):
 		return &ChangedError{p}
@@ -235,10 +241,10 @@ func (r *Restore) putFresh(i int, p string) error {
 
 // makeParents creates the directories above p, with the permission bits that the target had. The
 // owner's write and search bits are always set, because files are to be created in them.
-func (r *Restore) makeParents(p string) error {
+func (m *mover) makeParents(p string) error {
 	var made []string
 	for d := range worktree.ParentsOf(p) {
-		info, err := r.worktree.files.Lstat(d)
+		info, err := m.worktree.files.Lstat(d)
 		if err != nil || info != nil && !info.IsDir() {
 			return errors.Join(err, &ChangedError{d})
 		}
@@ -250,13 +256,13 @@ func (r *Restore) makeParents(p string) error {
 	if len(made) == 0 {
 		return nil
 	}
-	r.worktree.files.Near.Close() // it has noted that a directory is not there
-	if err := r.worktree.files.Root.MkdirAll(path.Dir(p), 0o777); err != nil {
+	m.worktree.files.Near.Close() // it has noted that a directory is not there
+	if err := m.worktree.files.Root.MkdirAll(path.Dir(p), 0o777); err != nil {
 		return err
 	}
 	for _, d := range made {
-		if mode, ok := r.intent.NewModes[d+"/"]; ok {
-			if err := r.worktree.files.Root.Chmod(d, mode|0o300); err != nil {
+		if mode, ok := m.intent.NewModes[d+"/"]; ok {
+			if err := m.worktree.files.Root.Chmod(d, mode|0o300); err != nil {
 				return err
 			}
 		}
@@ -264,24 +270,21 @@ func (r *Restore) makeParents(p string) error {
 	return nil
 }
 
-// chmod sets the permission bits of an operation of kind OpMode.
-func (r *Restore) chmod(_ context.Context, _ int, o Op) error { return r.setMode(o.Path, o.Perm) }
-
 // setMode sets the permission bits of a file, and of nothing else that may be at p by now.
-func (r *Restore) setMode(p string, perm fs.FileMode) error {
-	if info, err := r.worktree.files.Lstat(p); err != nil || info == nil || !info.Mode().IsRegular() {
+func (m *mover) setMode(p string, perm fs.FileMode) error {
+	if info, err := m.worktree.files.Lstat(p); err != nil || info == nil || !info.Mode().IsRegular() {
 		return errors.Join(err, &ChangedError{p})
 	}
-	if r.worktree.noModes {
+	if m.worktree.noModes {
 		return nil
 	}
-	return r.worktree.files.Root.Chmod(p, perm)
+	return m.worktree.files.Root.Chmod(p, perm)
 }
 
 // removeEmpty removes a directory that holds nothing but empty directories. If it finds a file it
 // returns a ChangedError.
-func (r *Restore) removeEmpty(dir string) error {
-	entries, err := r.worktree.files.ReadDir(dir)
+func (m *mover) removeEmpty(dir string) error {
+	entries, err := m.worktree.files.ReadDir(dir)
 	if err != nil {
 		return err
 	}
@@ -289,20 +292,20 @@ func (r *Restore) removeEmpty(dir string) error {
 		if !e.IsDir() {
 			return &ChangedError{path.Join(dir, e.Name())}
 		}
-		if err := r.removeEmpty(path.Join(dir, e.Name())); err != nil {
+		if err := m.removeEmpty(path.Join(dir, e.Name())); err != nil {
 			return err
 		}
 	}
-	return r.worktree.files.Rmdir(dir)
+	return m.worktree.files.Rmdir(dir)
 }
 
 // removeEmptied removes the directories that the deletions left empty, as git does, the deepest
 // first. It keeps those that new files go into or that the target had, and the user's working directory.
-func (r *Restore) removeEmptied() {
+func (m *mover) removeEmptied() {
 	deepest := func(a, b string) int { return len(b) - len(a) }
-	for _, d := range slices.SortedFunc(maps.Keys(r.intent.Directories), deepest) {
-		if _, stood := r.intent.NewModes[d+"/"]; !stood && !r.intent.Parents[d] && !Covers(d, path.Clean(r.worktree.repo.Prefix)) {
-			r.worktree.files.RemoveDir(d) //nolint:errcheck // it is not empty
+	for _, d := range slices.SortedFunc(maps.Keys(m.intent.Directories), deepest) {
+		if _, stood := m.intent.NewModes[d+"/"]; !stood && !m.intent.Parents[d] && !Covers(d, path.Clean(m.worktree.repo.Prefix)) {
+			m.worktree.files.RemoveDir(d) //nolint:errcheck // it is not empty
 		}
 	}
 }
@@ -325,16 +328,16 @@ func (r *Restore) GoBack() error {
 	// directories is now.
 	for i := len(r.intent.Ops) - 1; i >= 0; i-- {
 		if o := r.intent.Ops[i]; o.kind() == OpWrite {
-			note(o.Path, r.unplace(i, o))
+			note(o.Path, r.move.unplace(i, o))
 		}
 	}
 	for i, o := range r.intent.Ops {
 		switch {
 		case o.kind() == OpDelete || o.goesFirst():
-			note(o.Path, r.bringBack(i, o))
+			note(o.Path, r.move.bringBack(i, o))
 		case o.kind() == OpMode:
 			if perm, known := r.intent.OldModes[o.Path]; known {
-				note(o.Path, r.setMode(o.Path, perm))
+				note(o.Path, r.move.setMode(o.Path, perm))
 			}
 		}
 	}
@@ -359,23 +362,23 @@ func fewOf(problems []error) []error {
 
 // unplace moves the new file of operation i back to new/<n> and puts the old one in its place.
 // Then it removes the directories that were made for it, up to the first one that is not empty.
-func (r *Restore) unplace(i int, o Op) error {
-	if _, err := r.swapped(i); err != nil {
+func (m *mover) unplace(i int, o Op) error {
+	if _, err := m.swapped(i); err != nil {
 		return err
 	}
-	if _, err := os.Lstat(r.intent.newFile(i)); errors.Is(err, fs.ErrNotExist) {
-		info, err := r.worktree.files.Lstat(o.Path)
+	if _, err := os.Lstat(m.intent.newFile(i)); errors.Is(err, fs.ErrNotExist) {
+		info, err := m.worktree.files.Lstat(o.Path)
 		if err != nil {
 			return err
 		}
 		if info != nil && !info.IsDir() { // a directory is not ours, and may hold what is not captured
-			if was := r.placed[i]; was != nil && (!worktree.SameContent(info, was) || info.Mode() != was.Mode()) {
+			if was := m.placed[i]; was != nil && (!worktree.SameContent(info, was) || info.Mode() != was.Mode()) {
 				return &ChangedError{o.Path} // a program has written to the new file already
 			}
-			if err := r.makeStaged(path.Dir(o.Path)); err != nil {
+			if err := m.intent.makeStaged(path.Dir(o.Path)); err != nil {
 				return err
 			}
-			if err := r.worktree.files.MoveOut(o.Path, r.intent.newFile(i)); err != nil {
+			if err := m.worktree.files.MoveOut(o.Path, m.intent.newFile(i)); err != nil {
 				return err
 			}
 		}
@@ -383,11 +386,11 @@ func (r *Restore) unplace(i int, o Op) error {
 	if o.goesFirst() {
 		return nil // Back brings it back when the database is there
 	}
-	if err := r.bringBack(i, o); err != nil {
+	if err := m.bringBack(i, o); err != nil {
 		return err
 	}
 	for d := range worktree.ParentsOf(o.Path) {
-		if gone := o.Old.Mode == 0 && !r.intent.Parents[d] && r.worktree.files.RemoveDir(d) == nil; !gone {
+		if gone := o.Old.Mode == 0 && !m.intent.Parents[d] && m.worktree.files.RemoveDir(d) == nil; !gone {
 			break // it existed before, or it is not empty
 		}
 	}
@@ -396,18 +399,18 @@ func (r *Restore) unplace(i int, o Op) error {
 
 // moved reports whether the file that was at the path of operation i is in old/<n>, moved or
 // linked.
-func (r *Restore) moved(i int) bool {
-	_, err := os.Lstat(r.intent.oldFile(i))
+func (m *mover) moved(i int) bool {
+	_, err := os.Lstat(m.intent.oldFile(i))
 	return err == nil
 }
 
 // bringBack puts the file in old/<n> back to its path, if there is one.
-func (r *Restore) bringBack(i int, o Op) error {
-	if !r.moved(i) {
+func (m *mover) bringBack(i int, o Op) error {
+	if !m.moved(i) {
 		return nil
 	}
-	if err := r.makeParents(o.Path); err != nil {
+	if err := m.makeParents(o.Path); err != nil {
 		return err
 	}
-	return r.giveBack(i, o.Path)
+	return m.giveBack(i, o.Path)
 }

@@ -69,7 +69,9 @@ func (s *capturer) captureOnce(ctx context.Context, rules Rules) (*Capture, erro
 		err = keep()
 	}
 	if err != nil {
-		c.hashes.carry() // the next one has less to read
+		for key, seen := range c.hashes.previous() { // the next one has less to read
+			c.hashes.keep(key, seen)
+		}
 	}
 	c.hashes.save()
 	return c, err

@@ -37,13 +37,6 @@ type Carried struct {
 	Stays  string   // why the index stays as it is; empty if it does not
 }
 
-// limitTo leaves out the paths that are not in scope.
-func (c *Carried) limitTo(only func(string) bool) {
-	for _, list := range []*[]string{&c.Staged, &c.Over, &c.Left} {
-		*list = slices.DeleteFunc(*list, func(p string) bool { return !only(p) })
-	}
-}
-
 // listed is what an index has at a path: a file at stage 0, unless intent or conflict says that it has an
 // entry of git add -N or one with conflict stages.
 type listed struct {
@@ -252,7 +245,7 @@ func (s *indexCarrier) carryListed(ctx context.Context, staged []string, index *
 // restore: to the files at, and to what else the index has. Paths at which all three have the same file
 // may be missing. The result is sorted by path.
 func carryAll(at map[string]three, index *IndexState) []carried {
-	intents, conflicts := setOf(index.IntentToAdd), setOf(index.unmerged())
+	intents, conflicts := gather.SetOf(index.IntentToAdd), gather.SetOf(index.unmerged())
 	for _, more := range []map[string]bool{intents, conflicts} {
 		for p := range more {
 			at[p] = three{at[p][0], {}, at[p][2]}

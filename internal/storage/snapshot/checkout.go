@@ -43,6 +43,8 @@ type checkout struct {
 	// LargestCopy is the size in bytes up to which content of git-lfs is copied where no hard link
 	// can be made.
 	LargestCopy int64
+
+	Trace func(step string) // called after each step of a restore, for tests that kill the process there; may be nil
 }
 
 // New opens the worktree of a repository for captures and restores. The caller must call Close.

@@ -13,6 +13,7 @@ import (
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/worktree"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // candidate is a file whose content is to be hashed.
@@ -56,7 +57,7 @@ func (s *chooser) choose(ctx context.Context, private *privateIndex, scan Scan, 
 	if err != nil {
 		return nil, err
 	}
-	byRule, plain := len(untracked), setOf(subtract(rules.Force, subtract(rules.Force, scan.Untracked)))
+	byRule, plain := len(untracked), gather.SetOf(subtract(rules.Force, subtract(rules.Force, scan.Untracked)))
 	byName := byRule
 	if len(rules.IncludeIgnored)+len(rules.Force)+len(rules.Include) > 0 {
 		asked, other, err := s.ignored(ctx, private, rules, &scan)

@@ -6,7 +6,6 @@ package snapshot
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"git-checkpoint/internal/git"
@@ -19,10 +18,6 @@ type conversions struct {
 	shot   *hasher
 	c      *Capture
 	digest string // of settings and attributes, see conversionDigest
-}
-
-func (s *hasher) conversions(private *privateIndex, c *Capture) *conversions {
-	return &conversions{s, c, fmt.Sprintf("%x", s.conversionDigest(private, c))}
 }
 
 // blob and raw return names for the key of what a file became: its blob, and its exact bytes where

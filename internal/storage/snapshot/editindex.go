@@ -104,14 +104,14 @@ func (w written) stagedAs(e git.Entry) git.IndexEdit {
 func (r *Restore) wrote() (map[string]written, bool) {
 	out := make(map[string]written, len(r.intent.Ops))
 	for i, o := range r.intent.Ops {
-		was, now := r.staged[i], r.placed[i]
+		was, now := r.move.staged[i], r.move.placed[i]
 		switch o.kind() {
 		case OpDelete:
 			out[o.Path] = written{}
 			continue
 		case OpWrite:
 		case OpMode:
-			was = r.seen[o.Path]
+			was = r.move.seen[o.Path]
 			var err error
 			if now, err = r.worktree.files.Lstat(o.Path); err != nil {
 				return nil, false

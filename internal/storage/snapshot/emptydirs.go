@@ -72,14 +72,14 @@ func (s *planner) addDirs(_ context.Context, p *Plan, _ []git.Change) error {
 
 // makeDirs makes the directories of the plan. One that cannot be made, because something is in its way
 // by now, is no reason to take the files back.
-func (r *Restore) makeDirs() {
-	for _, d := range r.intent.Dirs {
-		r.makeParents(d + "/") //nolint:errcheck // see above
+func (m *mover) makeDirs() {
+	for _, d := range m.intent.Dirs {
+		m.makeParents(d + "/") //nolint:errcheck // see above
 	}
-	for _, d := range slices.Backward(r.intent.Dirs) {
-		mode, known := r.intent.NewModes[d+"/"]
-		if info, err := r.worktree.files.Lstat(d); known && err == nil && info != nil && info.IsDir() {
-			r.worktree.files.Root.Chmod(d, mode&fs.ModePerm) //nolint:errcheck // see above
+	for _, d := range slices.Backward(m.intent.Dirs) {
+		mode, known := m.intent.NewModes[d+"/"]
+		if info, err := m.worktree.files.Lstat(d); known && err == nil && info != nil && info.IsDir() {
+			m.worktree.files.Root.Chmod(d, mode&fs.ModePerm) //nolint:errcheck // see above
 		}
 	}
 }

@@ -30,7 +30,7 @@ func (s *hasher) keepUnchanged(ctx context.Context, private *privateIndex, c *Ca
 	var open []candidate
 	entries := map[string]git.Entry{}
 	keys := map[string]versionKey{}
-	present := setOf(private.state.SparsePresent)
+	present := gather.SetOf(private.state.SparsePresent)
 	for _, e := range private.entries {
 		if e.Stage > 0 || !regular(e.Mode) || e.SkipWorktree && !present[e.Path] || e.IntentToAdd || c.Touched[e.Path] {
 			continue

@@ -51,7 +51,7 @@ func TestEditedWithoutExchange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Restore{worktree: shot.restorer, seen: map[string]fs.FileInfo{"file": info}, staged: make([]fs.FileInfo, 1), placed: map[int]fs.FileInfo{}}
+	r := &mover{shot.checkout, &Intent{}, map[string]fs.FileInfo{"file": info}, make([]fs.FileInfo, 1), map[int]fs.FileInfo{}}
 	o := Op{Path: "file", Old: git.Entry{Mode: git.ModeFile}, New: git.Entry{Mode: git.ModeFile, OID: "1"}}
 	r.intent.Ops, r.intent.Stage = []Op{o}, farAway(t)
 	for _, dir := range []string{"new", "old"} {
@@ -62,7 +62,7 @@ func TestEditedWithoutExchange(t *testing.T) {
 	put(t, r.intent.newFile(0), "new\n")
 	shot.files.Near = shot.files.Hold()
 	defer shot.files.Near.Close()
-	if err := r.put(t.Context(), 0, o); err != nil {
+	if err := r.put(0, o); err != nil {
 		t.Fatal(err)
 	}
 	holds(t, file, "new\n")
@@ -86,7 +86,8 @@ func TestIndexElsewhere(t *testing.T) {
 	}
 	defer shot.Close()
 	put(t, repo.IndexPath, "old\n")
-	r := &Restore{worktree: shot.restorer, cur: &Capture{}}
+	r := shot.restore(&Intent{})
+	r.cur = &Capture{}
 	if err := r.Begin([]byte(`{}`)); err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +101,7 @@ func TestIndexElsewhere(t *testing.T) {
 	if err := r.Finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.lock(); err != nil {
+	if err := shot.lock.take(r.intent); err != nil {
 		t.Fatal(err)
 	}
 	forgeNote(t, shot, 1, endedProcess(t))

@@ -4,8 +4,6 @@ import (
 	"io/fs"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"git-checkpoint/internal/git"
 )
 
@@ -20,9 +18,4 @@ func fileStat(info fs.FileInfo) (git.FileStat, bool) {
 		CtimeSec: uint32(st.Ctim.Sec), CtimeNsec: uint32(st.Ctim.Nsec), MtimeSec: uint32(st.Mtim.Sec), MtimeNsec: uint32(st.Mtim.Nsec),
 		Dev: uint32(st.Dev), Inode: uint32(st.Ino), UID: st.Uid, GID: st.Gid, Size: uint32(st.Size),
 	}, true
-}
-
-// statTimes returns mtime and ctime as the index stores them.
-func statTimes(st *unix.Stat_t) (mtime, ctime fileTime) {
-	return fileTime{uint32(st.Mtim.Sec), uint32(st.Mtim.Nsec)}, fileTime{uint32(st.Ctim.Sec), uint32(st.Ctim.Nsec)}
 }

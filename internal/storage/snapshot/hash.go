@@ -117,7 +117,7 @@ func (s *hasher) hashFile(ctx context.Context, f candidate, c *Capture) (hashedF
 	if f.database {
 		return s.hashDatabase(ctx, f, c)
 	}
-	if s.knows(f) {
+	if f.seen.oid != "" && !(f.inOnly && f.seen.cr) && s.repo.Objects.Batch().Has(f.seen.oid) { // and git would not convert it
 		if c.look != nil && f.mode != git.ModeSymlink {
 			c.look(f.path, f.seen.oid, nil)
 		}
@@ -169,12 +169,6 @@ func (s *hasher) readFile(ctx context.Context, f candidate) (data []byte, oid na
 	return data, oid, large, info, err
 }
 
-// knows reports whether the previous capture has seen a file, and git has its content and would not
-// convert it.
-func (s *hasher) knows(f candidate) bool {
-	return f.seen.oid != "" && !(f.inOnly && f.seen.cr) && s.repo.Objects.Batch().Has(f.seen.oid)
-}
-
 // hashConverting hashes files of which git may convert some. Files from which git only removes CR
 // characters, and that have none, are hashed as they are, because git would not change them.
 //
@@ -207,7 +201,7 @@ func (s *hasher) hashConverting(ctx context.Context, private *privateIndex, file
 	}
 	converted := gather.Map(affected, func(f filtered) (string, filtered) { return f.path, f })
 	var plain, convert []candidate
-	memory := s.conversions(private, c)
+	memory := &conversions{s, c, fmt.Sprintf("%x", s.conversionDigest(private, c))}
 	if others, err = memory.recall(ctx, others, converted); err != nil {
 		return err
 	}
@@ -286,7 +280,7 @@ func (e *LateError) Unwrap() error { return e.Err }
 // git takes every file for changed and hashes it. The private index of a large worktree would take
 // each git process longer to read than the rest of its work.
 func (s *hasher) conversionIndex(ctx context.Context, private *privateIndex, files []candidate, c *Capture) (string, error) {
-	wanted := setOf(private.attrs)
+	wanted := gather.SetOf(private.attrs)
 	for p, e := range c.edits {
 		if e.Mode == 0 {
 			delete(wanted, p)

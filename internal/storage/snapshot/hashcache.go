@@ -131,13 +131,6 @@ func (v *hashCache) keep(key versionKey, s cachedHash) {
 	v.now[key] = s
 }
 
-// carry remembers what the previous capture read besides, for a capture that did not get to the end.
-func (v *hashCache) carry() {
-	for key, s := range v.previous() {
-		v.keep(key, s)
-	}
-}
-
 // save writes the hashCache of this capture. If that fails, the next one reads the files again.
 func (v *hashCache) save() {
 	if maps.Equal(v.now, v.previous()) {

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,7 +69,7 @@ func intentPath(dir string) string { return filepath.Join(dir, "rollback") }
 // If another intent exists, the result is ErrBusy: the index lock excludes that only if both use
 // the same index file.
 func (r *Restore) save() error {
-	data, err := encodeIntent(&r.intent)
+	data, err := encodeIntent(r.intent)
 	var then []func(*os.File) error
 	if r.worktree.repo.Settings.Syncs() {
 		then = append(then, (*os.File).Sync)
@@ -106,7 +105,7 @@ func (s *restorer) Unfinished() (*Restore, error) {
 		s.disown()
 		return nil, err
 	}
-	r := &Restore{worktree: s, intent: *in}
+	r := s.restore(in)
 	for _, o := range in.Ops {
 		if base := cmp.Or(worktree.DatabaseOf(o.Path), o.Path); !slices.Contains(r.open, base) && s.files.IsDatabase(base) {
 			r.open = append(r.open, base)
@@ -172,7 +171,7 @@ func (r *Restore) PathsTo(kind OpKind) []string { return pathsTo(r.intent.Ops, k
 func (r *Restore) PathsBack(kind OpKind) []string {
 	out := []string{}
 	for i, o := range r.intent.Ops {
-		if r.kindBack(i, o) == kind {
+		if r.move.kindBack(i, o) == kind {
 			out = append(out, o.Path)
 		}
 	}
@@ -180,22 +179,22 @@ func (r *Restore) PathsBack(kind OpKind) []string {
 }
 
 // kindBack returns what Back does about operation i, as far as Apply got; OpNone for nothing.
-func (r *Restore) kindBack(i int, o Op) OpKind {
+func (m *mover) kindBack(i int, o Op) OpKind {
 	switch o.kind() {
 	case OpMode:
-		info, err := r.worktree.files.Lstat(o.Path)
-		if perm, known := r.intent.OldModes[o.Path]; known && err == nil && info != nil && info.Mode().Perm() != perm {
+		info, err := m.worktree.files.Lstat(o.Path)
+		if perm, known := m.intent.OldModes[o.Path]; known && err == nil && info != nil && info.Mode().Perm() != perm {
 			return OpMode
 		}
 	case OpDelete:
-		if r.moved(i) {
+		if m.moved(i) {
 			return OpWrite
 		}
 	case OpWrite:
-		_, err := os.Lstat(r.intent.newFile(i))
-		placed := errors.Is(err, fs.ErrNotExist) || lockfile.Same(r.intent.newFile(i), r.intent.oldFile(i))
+		_, err := os.Lstat(m.intent.newFile(i))
+		placed := errors.Is(err, fs.ErrNotExist) || lockfile.Same(m.intent.newFile(i), m.intent.oldFile(i))
 		switch {
-		case placed && r.moved(i):
+		case placed && m.moved(i):
 			return OpWrite
 		case placed:
 			return OpDelete
@@ -209,36 +208,13 @@ func (r *Restore) Paths() []string {
 	return gather.List(r.intent.Ops, func(o Op) string { return o.Path })
 }
 
-// oldModes returns the permission bits of the files of which nothing else changes, so that Back
-// can restore them.
-func (r *Restore) oldModes() map[string]fs.FileMode {
-	out := map[string]fs.FileMode{}
-	for _, o := range r.intent.Ops {
-		if info := r.seen[o.Path]; info != nil && o.kind() == OpMode {
-			out[o.Path] = info.Mode().Perm()
-		}
-	}
-	return out
-}
-
-// parents returns the directories that new files go into and that exist already.
-func (r *Restore) parents() map[string]bool {
-	out := map[string]bool{}
-	worktree.AddAbove(out, r.PathsTo(OpWrite)...)
-	maps.DeleteFunc(out, func(d string, _ bool) bool {
-		info, err := r.worktree.files.Lstat(d)
-		return err != nil || info == nil || !info.IsDir()
-	})
-	return out
-}
-
 // Cancel gives up a restore for which Begin was not called, or failed: it releases the lock and removes everything that the
 // restore made outside of the worktree's files, the old index and the staging directory with the old files.
 func (r *Restore) Cancel() {
 	for _, f := range r.locked {
 		f.Close() //nolint:errcheck // nothing was written to it
 	}
-	r.unlock()
+	r.worktree.lock.release(r.intent)
 	r.worktree.disown()
 	if r.intent.OldIndex != "" {
 		os.Remove(r.intent.OldIndex) //nolint:errcheck // disposable, swept by age
@@ -269,9 +245,9 @@ func (r *Restore) Finish(ctx context.Context) error {
 // linked reports whether a file in old/ has other names in the worktree. Deleting it changes the
 // ctime of these, and git would take them for changed until the index is refreshed.
 func (r *Restore) linked() bool {
-	if !r.resumed() {
+	if !r.move.resumed() {
 		return slices.ContainsFunc(r.intent.Ops, func(o Op) bool {
-			was := r.seen[o.Path]
+			was := r.move.seen[o.Path]
 			return was != nil && was.Mode().IsRegular() && worktree.Links(was) > 1
 		})
 	}

@@ -26,63 +26,63 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("the index is locked by another process: %q exists", e.Path)
 }
 
-// lock creates the index lock, or takes over one that a killed process of this program left. If
-// another process holds it, the result is a LockedError.
-func (r *Restore) lock() error {
+// indexLock locks the user's index, and recognises the locks of rollbacks that were killed.
+type indexLock struct{ *checkout }
+
+// take creates the index lock for a restore, or takes over one that a killed process of this program left.
+// If another process holds it, the result is a LockedError.
+func (s *indexLock) take(in *Intent) error {
 	// In a hook of `git commit -a` or `git commit <path>` the index is git's own lock file.
-	if own := filepath.Join(r.worktree.repo.GitDir, "index.lock"); r.worktree.repo.IndexPath == own {
+	if own := filepath.Join(s.repo.GitDir, "index.lock"); s.repo.IndexPath == own {
 		return &LockedError{own}
 	}
-	path := r.worktree.repo.IndexPath + ".lock"
+	path := s.repo.IndexPath + ".lock"
 	if _, err := os.Lstat(path); err == nil {
-		if !r.worktree.lock.abandoned(path) {
+		if !s.abandoned(path) {
 			return &LockedError{path}
 		}
-		if err := r.worktree.lock.dropLock(path); err != nil {
+		if err := s.dropLock(path); err != nil {
 			return fmt.Errorf("take over a lock that was left behind: %w", err)
 		}
 	}
-	info, err := r.worktree.lock.makeLock(path)
+	info, err := s.makeLock(path)
 	if errors.Is(err, fs.ErrExist) {
 		return &LockedError{path}
 	}
 	if err != nil {
 		return fmt.Errorf("lock the index: %w", err)
 	}
-	r.intent.Lock = path
-	_, r.intent.LockInode, _ = worktree.Inode(info)
+	in.Lock = path
+	_, in.LockInode, _ = worktree.Inode(info)
 	return nil
 }
 
-// holdLock makes sure that the lock is held before the index is replaced. After a kill it may be
+// hold makes sure that the lock is held before the index is replaced. After a kill it may be
 // gone, because it was renamed to the index already, or because a user removed it as git's
 // message advises. In the first case the index is put in place a second time, which changes
 // nothing.
-func (r *Restore) holdLock() error {
-	if mine, err := r.holds(); mine || err != nil {
+func (s *indexLock) hold(in *Intent) error {
+	if mine, err := s.holds(in); mine || err != nil {
 		return err
 	}
-	return r.lock()
+	return s.take(in)
 }
 
 // holds reports whether the lock is the one that this restore made.
-func (r *Restore) holds() (bool, error) {
-	info, err := os.Lstat(r.intent.Lock)
+func (s *indexLock) holds(in *Intent) (bool, error) {
+	info, err := os.Lstat(in.Lock)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	if _, number, _ := worktree.Inode(info); number == r.intent.LockInode && number != 0 {
+	if _, number, _ := worktree.Inode(info); number == in.LockInode && number != 0 {
 		return true, nil
 	}
-	note, err := os.ReadFile(r.worktree.lock.lockNote())
-	return err == nil && hasToken(r.intent.Lock, note), nil
+	note, err := os.ReadFile(s.lockNote())
+	return err == nil && hasToken(in.Lock, note), nil
 }
-
-// indexLock locks the user's index, and recognises the locks of rollbacks that were killed.
-type indexLock struct{ *checkout }
 
 // makeLock creates the lock file. It makes the file under another name, writes the note, and then
 // links it to the name of the lock, so that a kill at any time leaves no lock without a note. On
@@ -183,13 +183,13 @@ func (s *restorer) AbandonedLock() string {
 	return ""
 }
 
-// unlock removes the index lock if it still is the one that this restore made.
-func (r *Restore) unlock() {
-	if r.intent.Lock == "" {
+// release removes the index lock if it still is the one that this restore made.
+func (s *indexLock) release(in *Intent) {
+	if in.Lock == "" {
 		return // no lock was taken, so the note belongs to another process
 	}
-	if mine, err := r.holds(); err != nil || mine && os.Remove(r.intent.Lock) != nil {
+	if mine, err := s.holds(in); err != nil || mine && os.Remove(in.Lock) != nil {
 		return // with the note the next process knows whose it is
 	}
-	os.Remove(r.worktree.lock.lockNote()) //nolint:errcheck // disposable
+	os.Remove(s.lockNote()) //nolint:errcheck // disposable
 }

@@ -22,12 +22,12 @@ func TestIndexLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer shot.Close()
-	first, second := &Restore{worktree: shot.restorer}, &Restore{worktree: shot.restorer}
-	if err := first.lock(); err != nil {
+	first, second := shot.restore(&Intent{}), shot.restore(&Intent{})
+	if err := shot.lock.take(first.intent); err != nil {
 		t.Fatal(err)
 	}
 	var locked *LockedError
-	if err := second.lock(); !errors.As(err, &locked) {
+	if err := shot.lock.take(second.intent); !errors.As(err, &locked) {
 		t.Errorf("a second lock: %v", err)
 	}
 	second.Cancel()
@@ -50,7 +50,7 @@ func TestIndexLock(t *testing.T) {
 		}
 	}
 	put(t, first.intent.Lock, string(token)) // as in a copy: only the content is the same
-	if err := second.lock(); err != nil {
+	if err := shot.lock.take(second.intent); err != nil {
 		t.Errorf("taking over: %v", err)
 	}
 	second.Cancel()
@@ -69,8 +69,8 @@ func TestIndexLockStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer shot.Close()
-	r := &Restore{worktree: shot.restorer}
-	if err := r.lock(); err != nil {
+	r := shot.restore(&Intent{})
+	if err := shot.lock.take(r.intent); err != nil {
 		t.Fatal(err)
 	}
 	full := filepath.Join(shot.dir, "full") // stands for what the system does not remove
@@ -83,7 +83,7 @@ func TestIndexLockStays(t *testing.T) {
 	}
 	r.intent.Lock = full
 	_, r.intent.LockInode, _ = worktree.Inode(info)
-	r.unlock()
+	shot.lock.release(r.intent)
 	if _, err := os.Lstat(shot.lock.lockNote()); err != nil {
 		t.Errorf("the note is gone, and the lock is not: %v", err)
 	}

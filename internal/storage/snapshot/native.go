@@ -39,7 +39,7 @@ func newNative(g *gitScanner) Scanner {
 // Scan implements Scanner.
 func (s *nativeScanner) Scan(ctx context.Context, p *privateIndex) (Scan, error) {
 	w := &walk{
-		tree: s.git.files, index: p, entries: p.entries, met: make([]bool, len(p.entries)), present: setOf(p.state.SparsePresent),
+		tree: s.git.files, index: p, entries: p.entries, met: make([]bool, len(p.entries)), present: gather.SetOf(p.state.SparsePresent),
 		scan: Scan{Modes: map[string]fs.FileMode{}},
 	}
 	w.all(ctx)
@@ -321,7 +321,7 @@ func (w *walk) changed(e *git.IndexEntry, st *unix.Stat_t) bool {
 			mode = git.ModeExec
 		}
 	}
-	mtime, ctime := statTimes(st)
+	mtime, ctime := fileTime{uint32(st.Mtim.Sec), uint32(st.Mtim.Nsec)}, fileTime{uint32(st.Ctim.Sec), uint32(st.Ctim.Nsec)}
 	return mode != e.Mode || uint32(st.Size) != e.Size || e.Size == 0 && !git.IsEmptyBlob(w.index.index.OIDOf(*e)) ||
 		e.Inode != 0 && uint32(st.Ino) != e.Inode || differs(mtime, fileTime{e.MtimeSec, e.MtimeNsec}) || differs(ctime, fileTime{e.CtimeSec, e.CtimeNsec}) ||
 		w.index.doubtful(*e)

@@ -140,8 +140,6 @@ func Refuse(changes []git.Change) error {
 	return nil
 }
 
-func refuse(_ context.Context, _ *Plan, changes []git.Change) error { return Refuse(changes) }
-
 // HostileError says that the target's tree has a path that git refuses. This program never
 // captures such a path, so the checkpoint comes from elsewhere and may be an attack.
 type HostileError struct{ Path string }

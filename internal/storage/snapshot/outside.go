@@ -105,7 +105,8 @@ func (s *converter) provide(ctx context.Context, entries map[string]git.Entry) (
 }
 
 // provideStaged does so for what the index will name.
-func (s *restorer) provideStaged(ctx context.Context, p *Plan) error {
+func (s *staging) provideStaged(ctx context.Context) error {
+	p := s.plan
 	if p.Index == nil || !lfs.Open(s.repo).InUse() {
 		return nil
 	}

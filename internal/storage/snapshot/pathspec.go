@@ -39,7 +39,7 @@ func (s *chooser) ignored(ctx context.Context, private *privateIndex, rules Rule
 		other, err = s.listIgnored(ctx, private, rules.Include)
 		other = subtract(s.files.WithoutGit(other), asked)
 	}
-	f := &specialFinder{git: &gitScanner{s.indexes}, nested: setOf(scan.Nested)}
+	f := &specialFinder{git: &gitScanner{s.indexes}, nested: gather.SetOf(scan.Nested)}
 	for _, p := range slices.Concat(asked, other) {
 		f.nested[strings.TrimSuffix(p, "/")] = strings.HasSuffix(p, "/")
 	}

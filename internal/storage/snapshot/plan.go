@@ -172,10 +172,13 @@ type planner struct {
 func (s *planner) Plan(ctx context.Context, cur *Capture, t Target, scope Scope) (*Plan, error) {
 	p := &Plan{Cur: cur, Target: t, Scope: scope, seen: map[string]fs.FileInfo{}}
 	changes, err := s.repo.Trees.Diff(ctx, cur.Tree, t.Tree)
+	if err == nil {
+		err = Refuse(changes)
+	}
 	if err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context, *Plan, []git.Change) error{refuse, s.forgetSparse, s.planIndex, s.addOps, s.addDirs, s.verifyObjects, s.findDatabases, s.keepIgnored, s.refuseTwins, s.findCollisions, s.refuseOpen, s.permissions, s.findRisks, s.verifyStaged} {
+	for _, step := range []func(context.Context, *Plan, []git.Change) error{s.forgetSparse, s.planIndex, s.addOps, s.addDirs, s.verifyObjects, s.findDatabases, s.keepIgnored, s.refuseTwins, s.findCollisions, s.refuseOpen, s.permissions, s.findRisks, s.verifyStaged} {
 		if err := step(ctx, p, changes); err != nil {
 			return nil, err
 		}
@@ -223,21 +226,12 @@ func (s *planner) addOps(ctx context.Context, p *Plan, changes []git.Change) err
 	if err := s.addConverted(ctx, p, changes, untouched); err != nil {
 		return err
 	}
-	for i := range p.Ops {
-		p.Ops[i].Same = s.noModes && p.Ops[i].kind() == OpMode // the index alone has modes
-	}
 	sort.Slice(p.Ops, func(i, j int) bool { return p.Ops[i].Path < p.Ops[j].Path })
-	if err := s.splitLinked(p); err != nil {
-		return err
-	}
-	return s.addSkipped(ctx, p, at)
-}
-
-// splitLinked sets Split for files whose mode changes and that have more than one name.
-func (s *planner) splitLinked(p *Plan) error {
 	for i := range p.Ops {
 		o := &p.Ops[i]
 		if o.kind() != OpMode {
+			continue
+		} else if o.Same = s.noModes; o.Same { // the index alone has modes
 			continue
 		}
 		info, err := s.files.Lstat(o.Path)
@@ -246,7 +240,7 @@ func (s *planner) splitLinked(p *Plan) error {
 		}
 		o.Split = info != nil && info.Mode().IsRegular() && worktree.Links(info) > 1
 	}
-	return nil
+	return s.addSkipped(ctx, p, at)
 }
 
 // addRaw adds operations for files that have the same blob on both sides but different exact
@@ -416,8 +410,8 @@ func (s *planner) planIndex(ctx context.Context, p *Plan, _ []git.Change) (err e
 			if then, p.Carried, err = s.carrier.carry(ctx, then, now, *h); err != nil {
 				return err
 			}
-			if p.Carried != nil && p.Scope.Only != nil {
-				p.Carried.limitTo(p.Scope.Only)
+			if c := p.Carried; c != nil && p.Scope.Only != nil {
+				c.Staged, c.Over, c.Left = gather.Those(c.Staged, p.Scope.Only), gather.Those(c.Over, p.Scope.Only), gather.Those(c.Left, p.Scope.Only)
 			}
 		}
 		// Wherever HEAD moves, what is staged now is carried along, unless the recorded index

@@ -22,12 +22,12 @@ import (
 // renames it over the user's index while the lock is held. The new index is built from the
 // current one: by editIndex where possible, else by git (fillIndex).
 func (r *Restore) putIndex(ctx context.Context) error {
+	s := r.worktree
 	if r.intent.Index == nil {
-		r.unlock()
+		s.lock.release(r.intent)
 		return nil
 	}
-	s := r.worktree
-	if err := r.holdLock(); err != nil {
+	if err := s.lock.hold(r.intent); err != nil {
 		return err
 	}
 	p, err := s.openIndex(ctx)
@@ -41,15 +41,15 @@ func (r *Restore) putIndex(ctx context.Context) error {
 		// The copy keeps the mtime, by which git knows which entries are too young to be trusted.
 		err = copyFile(p.path, r.intent.Lock, os.O_TRUNC)
 	}
-	r.trace("index built")
+	s.trace("index built")
 	if err != nil {
 		return fmt.Errorf("write the new index: %w", err)
 	}
 	if err := os.Rename(r.intent.Lock, s.repo.IndexPath); err != nil {
 		return fmt.Errorf("put the index in place: %w", err)
 	}
-	r.unlock()
-	r.trace("index")
+	s.lock.release(r.intent)
+	s.trace("index")
 	return s.writer.rewritePrunedTrees(ctx, r.intent.IndexTree)
 }
 
@@ -191,7 +191,7 @@ func (s *indexWriter) placeholderFile(scratch *worktree.Files, path string) erro
 
 // subtract returns the strings of list that are not in taken.
 func subtract(list, taken []string) []string {
-	in := setOf(taken)
+	in := gather.SetOf(taken)
 	return slices.DeleteFunc(slices.Clone(list), func(l string) bool { return in[l] })
 }
 

@@ -33,7 +33,10 @@ type converter struct{ indexes }
 // convertsOutside reports whether git may convert content because of settings, or because of
 // attributes that are outside of any tree. It returns true if it cannot tell.
 func (s *converter) convertsOutside() bool {
-	return s.autocrlf() || s.attributesUnknown() || exists(s.attributesOutside())
+	return s.autocrlf() || s.attributesUnknown() || slices.ContainsFunc(s.attributesOutside(), func(file string) bool {
+		info, err := os.Stat(file)
+		return err == nil && info.Size() > 0
+	})
 }
 
 // autocrlf reports whether core.autocrlf is on, or is "input", which is not a boolean.
@@ -71,14 +74,6 @@ func (s *converter) attributesOutside() []string {
 		files = append(files, filepath.Join(home, ".config", "git", "attributes"))
 	}
 	return files
-}
-
-// exists reports whether one of files exists and is not empty.
-func exists(files []string) bool {
-	return slices.ContainsFunc(files, func(f string) bool {
-		info, err := os.Stat(f)
-		return err == nil && info.Size() > 0
-	})
 }
 
 // keepRawOf compares files that git converts with what git would check out for them, and adds

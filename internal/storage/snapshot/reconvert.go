@@ -40,20 +40,15 @@ func (s *planner) addConverted(ctx context.Context, p *Plan, changes []git.Chang
 	defer os.Remove(after) //nolint:errcheck // disposable
 	differ := gather.Those(slices.Sorted(maps.Keys(entries)), func(q string) bool { return now[q] != then[q] })
 	return s.compareSmudged(ctx, after, differ, func(i int, _ []byte, same bool) error { // Stage reports a file that git could not convert
-		if !same {
-			p.rewrite(differ[i], entries[differ[i]])
+		if at := slices.IndexFunc(p.Ops, func(o Op) bool { return o.Path == differ[i] }); same {
+			return nil
+		} else if at >= 0 {
+			p.Ops[at].Split = true
+		} else {
+			p.Ops = append(p.Ops, Op{Path: differ[i], Old: entries[differ[i]], New: entries[differ[i]]})
 		}
 		return nil
 	})
-}
-
-// rewrite makes the plan write a file whose blob stays. e is its entry on both sides.
-func (p *Plan) rewrite(q string, e git.Entry) {
-	if at := slices.IndexFunc(p.Ops, func(o Op) bool { return o.Path == q }); at >= 0 {
-		p.Ops[at].Split = true
-		return
-	}
-	p.Ops = append(p.Ops, Op{Path: q, Old: e, New: e})
 }
 
 // belowAttributes returns the files on disk that keep their blob although attributes change in

@@ -19,15 +19,15 @@ import (
 // displace moves the file at p to old/<n>. If it turns out to be a version other than the captured
 // one, the result is a ChangedError, and the file goes back at once or, where that could replace
 // another one, in GoBack.
-func (r *Restore) displace(i int, p string) error {
-	old := r.intent.oldFile(i)
-	if err := r.worktree.files.MoveOut(p, old); err != nil {
+func (m *mover) displace(i int, p string) error {
+	old := m.intent.oldFile(i)
+	if err := m.worktree.files.MoveOut(p, old); err != nil {
 		return err
 	}
-	if r.kept(i, p) {
+	if m.kept(i, p) {
 		return nil
 	}
-	if err := r.worktree.files.RenameNew(old, p); err != nil && !errors.Is(err, worktree.ErrNoSwap) {
+	if err := m.worktree.files.RenameNew(old, p); err != nil && !errors.Is(err, worktree.ErrNoSwap) {
 		return err
 	}
 	return &ChangedError{p}
@@ -37,25 +37,25 @@ func (r *Restore) displace(i int, p string) error {
 // the exchange new/<n> must be another name of the same file and is removed; if it is a newer
 // version, it is exchanged back and the result is a ChangedError. Where names cannot be
 // exchanged, a plain rename replaces the old file.
-func (r *Restore) replace(i int, p string) error {
-	next, old := r.intent.newFile(i), r.intent.oldFile(i)
-	switch err := r.worktree.files.Swap(next, p); {
+func (m *mover) replace(i int, p string) error {
+	next, old := m.intent.newFile(i), m.intent.oldFile(i)
+	switch err := m.worktree.files.Swap(next, p); {
 	case errors.Is(err, worktree.ErrNoSwap):
-		if err := r.worktree.files.RenameOver(next, p); err != nil {
+		if err := m.worktree.files.RenameOver(next, p); err != nil {
 			return err
 		}
-		r.noteAt(i, p)
+		m.noteAt(i, p)
 		return nil
 	case err != nil:
 		return err
 	}
-	r.note(i)
-	r.trace("swapped")
+	m.note(i)
+	m.worktree.trace("swapped")
 	// After a kill, everything was captured again before this call.
-	if r.resumed() || lockfile.Same(next, old) && r.kept(i, p) {
+	if m.resumed() || lockfile.Same(next, old) && m.kept(i, p) {
 		return os.Remove(next)
 	}
-	if err := r.worktree.files.Swap(next, p); err != nil {
+	if err := m.worktree.files.Swap(next, p); err != nil {
 		return err
 	}
 	return errors.Join(&ChangedError{p}, os.Remove(old))
@@ -63,40 +63,40 @@ func (r *Restore) replace(i int, p string) error {
 
 // note remembers that new/<n> was renamed to its place, so that Back removes this file only and not
 // one that another program wrote later. The rename changed the ctime, which the index has to know.
-func (r *Restore) note(i int) {
-	if r.resumed() {
+func (m *mover) note(i int) {
+	if m.resumed() {
 		return
 	}
-	r.placed[i] = r.staged[i]
-	if info, err := r.worktree.files.Near.Lstat(r.intent.Ops[i].Path); err == nil && info != nil && worktree.SameContent(info, r.staged[i]) {
-		r.placed[i] = info
+	m.placed[i] = m.staged[i]
+	if info, err := m.worktree.files.Near.Lstat(m.intent.Ops[i].Path); err == nil && info != nil && worktree.SameContent(info, m.staged[i]) {
+		m.placed[i] = info
 	}
 }
 
 // noteAt is note for a file that may be a copy of new/<n>, made on another file system.
-func (r *Restore) noteAt(i int, p string) {
-	if info, err := r.worktree.files.Lstat(p); err == nil && info != nil && !r.resumed() {
-		r.placed[i] = info
+func (m *mover) noteAt(i int, p string) {
+	if info, err := m.worktree.files.Lstat(p); err == nil && info != nil && !m.resumed() {
+		m.placed[i] = info
 	}
 }
 
 // giveBack moves old/<n> back to p. If another program created a file at p in the meantime, that
 // file is left alone, and the result is a ChangedError. After a kill such a file is replaced: it
 // was captured again before.
-func (r *Restore) giveBack(i int, p string) error {
-	old := r.intent.oldFile(i)
-	if r.resumed() {
-		return r.worktree.files.RenameOver(old, p)
+func (m *mover) giveBack(i int, p string) error {
+	old := m.intent.oldFile(i)
+	if m.resumed() {
+		return m.worktree.files.RenameOver(old, p)
 	}
-	err := r.worktree.files.RenameNew(old, p)
+	err := m.worktree.files.RenameNew(old, p)
 	switch {
 	case errors.Is(err, worktree.ErrNoSwap):
-		return r.worktree.files.RenameOver(old, p)
+		return m.worktree.files.RenameOver(old, p)
 	case !errors.Is(err, fs.ErrExist):
 		return err
 	}
 	// The old file was linked to old/<n> but never left p.
-	if lockfile.Same(old, r.worktree.files.Abs(p)) {
+	if lockfile.Same(old, m.worktree.files.Abs(p)) {
 		return os.Remove(old)
 	}
 	return &ChangedError{p}
@@ -104,51 +104,51 @@ func (r *Restore) giveBack(i int, p string) error {
 
 // swapped completes an exchange of names that a kill interrupted before new/<n> was removed. At
 // that point new/<n> and old/<n> are the same old file. It reports whether that was so.
-func (r *Restore) swapped(i int) (bool, error) {
-	if !lockfile.Same(r.intent.newFile(i), r.intent.oldFile(i)) {
-		if !r.resumed() {
+func (m *mover) swapped(i int) (bool, error) {
+	if !lockfile.Same(m.intent.newFile(i), m.intent.oldFile(i)) {
+		if !m.resumed() {
 			return false, nil
 		}
 		// After a kill this may be a copy of the repository, where the two names are two files.
-		if equal, err := r.copied(i); !equal || err != nil {
+		if equal, err := m.copied(i); !equal || err != nil {
 			return false, err
 		}
 	}
-	return true, os.Remove(r.intent.newFile(i))
+	return true, os.Remove(m.intent.newFile(i))
 }
 
 // copied reports whether new/<n> and old/<n> both exist, with the same content and mode.
-func (r *Restore) copied(i int) (bool, error) {
-	stage, err := worktree.Open(r.intent.Stage, nil)
+func (m *mover) copied(i int) (bool, error) {
+	stage, err := worktree.Open(m.intent.Stage, nil)
 	if err != nil {
 		return false, err
 	}
 	defer stage.Close()
-	file, err := filepath.Rel(r.intent.Stage, r.intent.newFile(i))
+	file, err := filepath.Rel(m.intent.Stage, m.intent.newFile(i))
 	if err != nil {
 		return false, err
 	}
-	next, a, err := stage.HashWhole(r.worktree.repo.Format, filepath.ToSlash(file))
+	next, a, err := stage.HashWhole(m.worktree.repo.Format, filepath.ToSlash(file))
 	if a == nil || err != nil {
 		return false, err
 	}
-	old, b, err := stage.HashWhole(r.worktree.repo.Format, "old/"+strconv.Itoa(i))
+	old, b, err := stage.HashWhole(m.worktree.repo.Format, "old/"+strconv.Itoa(i))
 	return b != nil && next == old && a.Mode() == b.Mode(), err
 }
 
 // kept reports whether the file in old/<n> still is the version that was captured. The ctime is
 // not compared, because the move changed it.
-func (r *Restore) kept(i int, p string) bool {
-	if r.resumed() {
+func (m *mover) kept(i int, p string) bool {
+	if m.resumed() {
 		return true
 	}
-	info, err := os.Lstat(r.intent.oldFile(i))
-	return err == nil && r.isAsCaptured(info, p)
+	info, err := os.Lstat(m.intent.oldFile(i))
+	return err == nil && m.isAsCaptured(info, p)
 }
 
 // isAsCaptured reports whether a file that was moved is the version that was captured at p.
-func (r *Restore) isAsCaptured(info fs.FileInfo, p string) bool {
-	was := r.seen[p]
+func (m *mover) isAsCaptured(info fs.FileInfo, p string) bool {
+	was := m.seen[p]
 	if was == nil || info.Size() != was.Size() || info.Mode() != was.Mode() {
 		return false
 	}
@@ -157,13 +157,13 @@ func (r *Restore) isAsCaptured(info fs.FileInfo, p string) bool {
 
 // lastLook detects writes to a file after it was moved aside: a program that had it open keeps
 // writing to the same inode.
-func (r *Restore) lastLook() error {
-	if r.resumed() {
+func (m *mover) lastLook() error {
+	if m.resumed() {
 		return nil // everything was captured again
 	}
-	for i, o := range r.intent.Ops {
-		if k := o.kind(); (k == OpWrite || k == OpDelete) && r.seen[o.Path] != nil {
-			if info, err := os.Lstat(r.intent.oldFile(i)); err == nil && !r.isAsCaptured(info, o.Path) {
+	for i, o := range m.intent.Ops {
+		if k := o.kind(); (k == OpWrite || k == OpDelete) && m.seen[o.Path] != nil {
+			if info, err := os.Lstat(m.intent.oldFile(i)); err == nil && !m.isAsCaptured(info, o.Path) {
 				return &ChangedError{o.Path}
 			}
 		}

@@ -258,6 +258,3 @@ func checkIgnore(ctx context.Context, repo *git.Repo, in git.Cmd, paths []string
 	}
 	return gather.Set(res.Paths(), func(p string) string { return p[len("./"):] }), nil
 }
-
-// setOf returns a set that has each of paths.
-func setOf(paths []string) map[string]bool { return gather.SetOf(paths) }

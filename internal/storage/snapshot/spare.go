@@ -14,6 +14,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/worktree"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // keepIgnored takes deletions out of the plan: of files that no index tracks and that are ignored
@@ -22,7 +23,7 @@ import (
 func (s *planner) keepIgnored(ctx context.Context, p *Plan, changes []git.Change) error {
 	files := s.rules.ruleFiles()
 	differ := slices.ContainsFunc(changes, func(c git.Change) bool { return files.has(c.Path) })
-	forced := setOf(slices.Concat(p.Cur.Ignored, p.Cur.forced))
+	forced := gather.SetOf(slices.Concat(p.Cur.Ignored, p.Cur.forced))
 	var now, then []string // paths to look up in the rules of each side
 	for _, o := range p.Ops {
 		if base := p.databases[o.Path]; base != "" && base != o.Path {

@@ -17,6 +17,7 @@ import (
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/worktree"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // isSparse reports whether a sparse checkout is in force.
@@ -103,7 +104,7 @@ func absentPaths(ix *IndexState) map[string]bool {
 	if ix == nil {
 		return map[string]bool{}
 	}
-	out := setOf(ix.SkipWorktree)
+	out := gather.SetOf(ix.SkipWorktree)
 	for _, p := range ix.SparsePresent {
 		delete(out, p)
 	}
@@ -121,7 +122,7 @@ func (p *Plan) absentThen() map[string]bool {
 	if !p.Scope.SkipIndex {
 		return out
 	}
-	present := setOf(p.Target.Index.SparsePresent)
+	present := gather.SetOf(p.Target.Index.SparsePresent)
 	for q := range absentPaths(&p.Cur.Index) {
 		if !present[q] {
 			out[q] = true

@@ -17,6 +17,7 @@ import (
 
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/worktree"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // specialFinder looks for special files below the directories that the index does not have.
@@ -35,7 +36,7 @@ type specialFinder struct {
 // findSpecial adds special files to scan unless they are ignored. It looks below dirs, and takes
 // over the special files in found. Those that entries stand for are known already.
 func (s *gitScanner) findSpecial(ctx context.Context, scan *Scan, entries []git.IndexEntry, dirs, found []string) error {
-	f := &specialFinder{git: s, holds: map[string]bool{".": true}, nested: setOf(scan.Nested), tracked: map[string]bool{}, found: found}
+	f := &specialFinder{git: s, holds: map[string]bool{".": true}, nested: gather.SetOf(scan.Nested), tracked: map[string]bool{}, found: found}
 	if len(dirs) > 0 {
 		f.ignores = s.plainIgnores()
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // A file that a caller wants in the capture is not taken twice where the index has it under another spelling: a
@@ -40,7 +41,7 @@ func TestTwins(t *testing.T) {
 		{"one spelling", []string{"Dir/a", "Dir/b"}, []string{"Dir/a"}, "", ""},
 		{"the one that stays comes between", []string{"x", "X", "y"}, []string{"x"}, "X", "x"},
 	} {
-		if a, b := twins(c.paths, setOf(c.written)); a != c.a || b != c.b {
+		if a, b := twins(c.paths, gather.SetOf(c.written)); a != c.a || b != c.b {
 			t.Errorf("%s: got %q and %q, want %q and %q", c.name, a, b, c.a, c.b)
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"time"
 
-	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/worktree"
 )
@@ -24,26 +23,13 @@ import (
 // after Back.
 type Restore struct {
 	worktree *restorer
-	intent   Intent
-	// seen is Plan.seen. It is nil if the restore was begun by another process that was killed;
-	// the caller has then captured the files again, and they are not checked one by one.
-	seen  map[string]fs.FileInfo
-	cur   *Capture          // what was there before; nil after a kill
-	Trace func(step string) // called after each step, for tests that kill the process there; may be nil
-
-	open   []string   // Plan.open
-	locked []*os.File // of these and of their new files: nobody else can use them
-
-	large    map[name.OID]bool   // blobs that git writes to the file, so that they are not held in memory
-	contents map[name.OID][]byte // Plan.contents
-	converts bool                // new content without raw bytes went through git's conversions
-	staged   []fs.FileInfo       // lstat of new/<n> when it was written, by operation; nil after a kill
-	replaced bool                // Back has put the old index in the place of another one
-	placed   map[int]fs.FileInfo // the new files that are in their places, by operation; nil after a kill
+	intent   *Intent
+	move     *mover
+	cur      *Capture   // what was there before; nil after a kill
+	open     []string   // Plan.open
+	locked   []*os.File // of these and of their new files: nobody else can use them
+	replaced bool       // GoBack has put the old index in the place of another one
 }
-
-// resumed reports whether the restore was begun by another process, which was killed.
-func (r *Restore) resumed() bool { return r.seen == nil }
 
 // restorer stages restores.
 type restorer struct {
@@ -59,10 +45,10 @@ type restorer struct {
 // index, and with ErrMoved if another rollback moved files since the capture. On an error nothing
 // is left behind.
 func (s *restorer) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
-	r := &Restore{worktree: s, seen: p.seen, cur: p.Cur, large: p.large, contents: p.contents, open: p.open, converts: p.reattributed, staged: make([]fs.FileInfo, len(p.Ops)), placed: map[int]fs.FileInfo{}}
-	in := &r.intent
-	in.Ops, in.Dirs, in.IndexTree, in.Index = p.Ops, p.Dirs, p.IndexTree, p.Index
-	if err := r.lock(); err != nil {
+	r := s.restore(&Intent{Ops: p.Ops, Dirs: p.Dirs, IndexTree: p.IndexTree, Index: p.Index, NewModes: p.Target.Modes})
+	r.cur, r.open, r.move.seen, r.move.staged, r.move.placed = p.Cur, p.open, p.seen, make([]fs.FileInfo, len(p.Ops)), map[int]fs.FileInfo{}
+	g := &staging{restorer: s, intent: r.intent, plan: p, staged: r.move.staged, converts: p.reattributed}
+	if err := s.lock.take(r.intent); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -73,44 +59,44 @@ func (s *restorer) Stage(ctx context.Context, p *Plan) (_ *Restore, err error) {
 	if s.mark() != r.cur.mark {
 		return nil, ErrMoved
 	}
-	if err := r.makeStage(); err != nil {
-		return nil, err
+	for _, step := range []func(context.Context) error{g.makeStage, g.stageDirs, g.fill, g.provideStaged, g.spareEqual} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
 	}
-	in.NewModes, in.Parents = p.Target.Modes, r.parents()
-	if err := r.stageDirs(); err != nil {
-		return nil, err
-	}
-	// The attributes are those of the target, even if only some paths are restored: the promise
-	// is to bring back the bytes that were there then.
-	if err := r.fill(ctx, p.Target.Tree); err != nil {
-		return nil, err
-	}
-	if err := s.provideStaged(ctx, p); err != nil {
-		return nil, err
-	}
-	if err := r.spareEqual(); err != nil {
-		return nil, err
-	}
-	in.Directories, in.OldModes = s.emptied(in.Ops), r.oldModes()
 	return r, nil
+}
+
+// restore returns the restore of an intent.
+func (s *restorer) restore(in *Intent) *Restore {
+	return &Restore{worktree: s, intent: in, move: &mover{worktree: s.checkout, intent: in}}
+}
+
+// staging writes what a plan needs into a staging directory, and says in the intent where it is.
+type staging struct {
+	*restorer
+	intent   *Intent
+	plan     *Plan
+	staged   []fs.FileInfo // see mover
+	converts bool          // new content without raw bytes went through git's conversions
 }
 
 // makeStage creates the staging directory with its subdirectories new, dirs and old. It is in the git
 // directory, or at the top of the worktree if the git directory is on another file system, since
 // a rename works only within one.
-func (r *Restore) makeStage() error {
-	apart, err := r.worktree.isApart()
+func (g *staging) makeStage(context.Context) error {
+	apart, err := g.isApart()
 	if err != nil {
 		return err
 	}
-	dir := filepath.Join(r.worktree.files.Top, worktree.StagingPrefix+worktree.RandomHex())
+	dir := filepath.Join(g.files.Top, worktree.StagingPrefix+worktree.RandomHex())
 	if apart {
 		err = os.Mkdir(dir, 0o700)
 	} else {
-		dir, err = os.MkdirTemp(r.worktree.dir, "tmp-stage-")
+		dir, err = os.MkdirTemp(g.dir, "tmp-stage-")
 	}
 	if err == nil {
-		r.intent.Stage = dir
+		g.intent.Stage = dir
 		for _, sub := range []string{"new", "dirs", "old"} {
 			err = errors.Join(err, os.Mkdir(filepath.Join(dir, sub), 0o700))
 		}
@@ -169,12 +155,13 @@ func (in *Intent) newFile(i int) string {
 func (in *Intent) oldFile(i int) string { return filepath.Join(in.Stage, "old", strconv.Itoa(i)) }
 
 // fill writes the new content of every operation of kind OpWrite to its newFile. Regular files
-// without raw bytes may need git's conversions, by the attributes in the tree attributesOf. If
-// there are no attributes and no settings that convert, all blobs are written as they are.
-func (r *Restore) fill(ctx context.Context, attributesOf name.OID) error {
+// without raw bytes may need git's conversions, by the attributes of the target, even if only some paths
+// are restored: the promise is to bring back the bytes that were there then. If there are no attributes
+// and no settings that convert, all blobs are written as they are.
+func (g *staging) fill(ctx context.Context) error {
 	var plain, convert []int
 	entries := map[string]git.Entry{}
-	for i, o := range r.intent.Ops {
+	for i, o := range g.intent.Ops {
 		switch {
 		case o.kind() != OpWrite:
 		case o.NewRaw == "" && regular(o.New.Mode):
@@ -183,67 +170,67 @@ func (r *Restore) fill(ctx context.Context, attributesOf name.OID) error {
 			plain = append(plain, i)
 		}
 	}
-	attrs, err := r.worktree.attributes(ctx, attributesOf, entries)
+	attrs, err := g.attributes(ctx, g.plan.Target.Tree, entries)
 	if err != nil {
 		return err
 	}
-	if len(attrs) == 0 && !r.worktree.convertsOutside() {
+	if len(attrs) == 0 && !g.convertsOutside() {
 		plain, convert = append(plain, convert...), nil
 	}
-	if err := r.fillPlain(ctx, plain); err != nil || len(convert) == 0 {
+	if err := g.fillPlain(ctx, plain); err != nil || len(convert) == 0 {
 		return err
 	}
-	return r.fillConverted(ctx, convert, entries, attrs)
+	return g.fillConverted(ctx, convert, entries, attrs)
 }
 
 // fillPlain writes blobs without conversions. Small ones are read in batches, by several goroutines.
-func (r *Restore) fillPlain(ctx context.Context, all []int) error {
+func (g *staging) fillPlain(ctx context.Context, all []int) error {
 	var which []int
 	for _, i := range all {
-		if o := r.intent.Ops[i]; !r.large[o.content()] || o.New.Mode == git.ModeSymlink {
+		if o := g.intent.Ops[i]; !g.plan.large[o.content()] || o.New.Mode == git.ModeSymlink {
 			which = append(which, i)
-		} else if err := r.stream(ctx, i); err != nil {
+		} else if err := g.stream(ctx, i); err != nil {
 			return fmt.Errorf("write the new contents of %q: %w", o.Path, err)
 		}
 	}
-	return r.worktree.repo.Objects.ParallelChunks(len(which), func(b *git.Batch, from, to int) error {
+	return g.repo.Objects.ParallelChunks(len(which), func(b *git.Batch, from, to int) error {
 		var rest []int
 		var specs []string
 		for _, i := range which[from:to] {
-			oid := r.intent.Ops[i].content()
-			data, kept := r.contents[oid]
+			oid := g.intent.Ops[i].content()
+			data, kept := g.plan.contents[oid]
 			if !kept {
 				rest, specs = append(rest, i), append(specs, string(oid))
-			} else if err := r.write(i, data); err != nil {
+			} else if err := g.write(i, data); err != nil {
 				return err
 			}
 		}
 		return b.Objects(ctx, specs, func(n int, obj git.Object, err error) error {
 			if err != nil {
-				return fmt.Errorf("read the new contents of %q: %w", r.intent.Ops[rest[n]].Path, err)
+				return fmt.Errorf("read the new contents of %q: %w", g.intent.Ops[rest[n]].Path, err)
 			}
-			return r.write(rest[n], obj.Data)
+			return g.write(rest[n], obj.Data)
 		})
 	})
 }
 
 // write makes newFile(i) with the content of its blob: a file, or a symbolic link.
-func (r *Restore) write(i int, data []byte) error {
-	if r.intent.Ops[i].New.Mode == git.ModeSymlink && r.worktree.makesLinks() {
-		if err := os.Symlink(string(data), r.intent.newFile(i)); err != nil {
+func (g *staging) write(i int, data []byte) error {
+	if g.intent.Ops[i].New.Mode == git.ModeSymlink && g.makesLinks() {
+		if err := os.Symlink(string(data), g.intent.newFile(i)); err != nil {
 			return err
 		}
-		return r.look(i)
+		return g.look(i)
 	}
-	return r.create(i, func(f *os.File) error {
+	return g.create(i, func(f *os.File) error {
 		_, err := f.Write(data)
 		return err
 	})
 }
 
 // create makes newFile(i) as a regular file that fill writes to.
-func (r *Restore) create(i int, fill func(*os.File) error) error {
-	f, err := worktree.CreateFile(r.intent.newFile(i))
+func (g *staging) create(i int, fill func(*os.File) error) error {
+	f, err := worktree.CreateFile(g.intent.newFile(i))
 	if err != nil {
 		return err
 	}
@@ -252,95 +239,102 @@ func (r *Restore) create(i int, fill func(*os.File) error) error {
 	if err := errors.Join(err, unseen, f.Close()); err != nil {
 		return err
 	}
-	return r.ready(i, info)
+	return g.ready(i, info)
 }
 
 // look is ready for a file that is not open.
-func (r *Restore) look(i int) error {
-	info, err := os.Lstat(r.intent.newFile(i))
+func (g *staging) look(i int) error {
+	info, err := os.Lstat(g.intent.newFile(i))
 	if err != nil {
 		return err
 	}
-	return r.ready(i, info)
+	return g.ready(i, info)
 }
 
 // ready gives newFile(i), which is written, the permission bits that the plan asks for. info is what lstat
 // says of it.
-func (r *Restore) ready(i int, info fs.FileInfo) (err error) {
-	o := r.intent.Ops[i]
-	if regular(o.New.Mode) && !r.worktree.noModes && info.Mode().Perm() != o.Perm {
-		file := r.intent.newFile(i)
+func (g *staging) ready(i int, info fs.FileInfo) (err error) {
+	o := g.intent.Ops[i]
+	if regular(o.New.Mode) && !g.noModes && info.Mode().Perm() != o.Perm {
+		file := g.intent.newFile(i)
 		if err = os.Chmod(file, o.Perm); err == nil {
 			info, err = os.Lstat(file)
 		}
 	}
-	r.staged[i] = info
+	g.staged[i] = info
 	return err
 }
 
 // stream has git write a large blob to its file, without conversions.
-func (r *Restore) stream(ctx context.Context, i int) error {
-	return r.create(i, func(f *os.File) error {
-		_, err := r.worktree.repo.Run(ctx, git.Cmd{Args: []string{"cat-file", "blob", string(r.intent.Ops[i].content())}, Stdout: f})
+func (g *staging) stream(ctx context.Context, i int) error {
+	return g.create(i, func(f *os.File) error {
+		_, err := g.repo.Run(ctx, git.Cmd{Args: []string{"cat-file", "blob", string(g.intent.Ops[i].content())}, Stdout: f})
 		return err
 	})
 }
 
 // fillConverted has git check blobs out with its conversions and filters: entries, which belong to the
 // operations in which. attrs are the attributes files that apply.
-func (r *Restore) fillConverted(ctx context.Context, which []int, entries, attrs map[string]git.Entry) error {
-	index, err := r.worktree.listIndex(ctx, attrs, entries)
+func (g *staging) fillConverted(ctx context.Context, which []int, entries, attrs map[string]git.Entry) error {
+	index, err := g.listIndex(ctx, attrs, entries)
 	if err != nil {
 		return err
 	}
 	defer os.Remove(index) //nolint:errcheck // disposable
-	if _, err := r.worktree.provide(ctx, entries); err != nil {
+	if _, err := g.provide(ctx, entries); err != nil {
 		return err
 	}
-	dir := filepath.Join(r.intent.Stage, "temp")
+	dir := filepath.Join(g.intent.Stage, "temp")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	made, said, err := r.worktree.smudge(ctx, index, dir, slices.Sorted(maps.Keys(entries)))
+	made, said, err := g.smudge(ctx, index, dir, slices.Sorted(maps.Keys(entries)))
 	if err != nil {
 		return err
 	}
 	for _, i := range which {
-		p := r.intent.Ops[i].Path
+		p := g.intent.Ops[i].Path
 		file, ok := made[p]
 		if !ok {
-			return r.worktree.notWritten(ctx, p, said, entries)
+			return g.notWritten(ctx, p, said, entries)
 		}
-		if err := os.Rename(file, r.intent.newFile(i)); err != nil {
+		if err := os.Rename(file, g.intent.newFile(i)); err != nil {
 			return err
 		}
-		if err := r.look(i); err != nil {
+		if err := g.look(i); err != nil {
 			return err
 		}
 	}
-	r.converts = true
+	g.converts = true
 	return nil
 }
 
 // spareEqual sets Same for files that already have the bytes which they are to get. That happens
 // if the attributes changed, and so the blob, but not the file. It is then not rewritten and
 // keeps its mtime.
-func (r *Restore) spareEqual() error {
-	for i := range r.intent.Ops {
-		o := &r.intent.Ops[i]
+//
+// It then notes the permission bits that GoBack restores: those of directories that deletions may empty, and of files
+// of which nothing else changes.
+func (g *staging) spareEqual(context.Context) error {
+	g.intent.Directories, g.intent.OldModes = g.emptied(g.intent.Ops), map[string]fs.FileMode{}
+	for i := range g.intent.Ops {
+		o := &g.intent.Ops[i]
+		now := g.plan.seen[o.Path]
+		if now != nil && o.kind() == OpMode {
+			g.intent.OldModes[o.Path] = now.Mode().Perm()
+		}
 		if o.kind() != OpWrite || o.Old.Mode != o.New.Mode || !regular(o.New.Mode) {
 			continue
 		}
-		now := r.seen[o.Path]
 		// Without conversions on either side, other blobs are other bytes.
-		if now == nil || now.Size() != r.staged[i].Size() || o.OldRaw == "" && o.NewRaw == "" && !r.converts {
+		if now == nil || now.Size() != g.staged[i].Size() || o.OldRaw == "" && o.NewRaw == "" && !g.converts {
 			continue
 		}
-		data, info, err := r.worktree.files.ReadWhole(o.Path)
+		data, info, err := g.files.ReadWhole(o.Path)
 		if err != nil || info == nil || !worktree.Same(info, now) {
 			continue // Apply reports the change
 		}
-		want, err := os.ReadFile(r.intent.newFile(i))
+		want, err := os.ReadFile(g.intent.newFile(i))
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // Unignored is a file, or a directory with a final slash and the number of files in it, that no
@@ -116,7 +117,7 @@ func (s *chooser) ignoredBefore(ctx context.Context, before Before, now string, 
 	if len(before.Trees) == 0 {
 		return nil, nil
 	}
-	left, ask := setOf(before.Left), []string(nil)
+	left, ask := gather.SetOf(before.Left), []string(nil)
 	differ := before.Outside != now
 	for _, tree := range before.Trees {
 		if differ = differ || err != nil; !differ {
@@ -174,7 +175,7 @@ func (s *capturer) LeaveOut(ctx context.Context, c *Capture, paths []string) (er
 		delete(c.Raw, p)
 		delete(c.Modes, p)
 	}
-	in := setOf(paths)
+	in := gather.SetOf(paths)
 	c.AtRisk = slices.DeleteFunc(c.AtRisk, func(sk Skip) bool { return in[sk.Path] })
 	c.Tree, err = s.repo.Trees.Edit(ctx, c.Tree, edits)
 	return err

@@ -9,6 +9,7 @@ package snapshot
 // rename fails, the files move one by one.
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -27,10 +28,16 @@ import (
 // the system accepts at once, since it is opened by parts.
 const longestStaged = 4000
 
-// stageDirs sets Intent.Missing and makes these directories, with those below them, in the
+// stageDirs sets Intent.Parents and Intent.Missing, and makes the latter directories, with those below them, in the
 // staging directory.
-func (r *Restore) stageDirs() error {
-	in := &r.intent
+func (g *staging) stageDirs(context.Context) error {
+	in := g.intent
+	in.Parents = map[string]bool{}
+	worktree.AddAbove(in.Parents, pathsTo(in.Ops, OpWrite)...)
+	maps.DeleteFunc(in.Parents, func(d string, _ bool) bool {
+		info, err := g.files.Lstat(d)
+		return err != nil || info == nil || !info.IsDir()
+	})
 	whole := map[string]bool{} // by directory that is missing
 	for _, o := range in.Ops {
 		top := in.topMissing(o)
@@ -38,7 +45,7 @@ func (r *Restore) stageDirs() error {
 			continue
 		}
 		if _, asked := whole[top]; !asked {
-			whole[top] = r.worktree.files.TakesDirs(path.Dir(top))
+			whole[top] = g.files.TakesDirs(path.Dir(top))
 		}
 		whole[top] = whole[top] && len(in.Stage)+len(o.Path) <= longestStaged
 	}
@@ -55,7 +62,7 @@ func (r *Restore) stageDirs() error {
 			continue
 		}
 		last = dir
-		if err := r.makeStaged(dir); err != nil {
+		if err := g.intent.makeStaged(dir); err != nil {
 			return fmt.Errorf("make a staging directory: %w", err)
 		}
 	}
@@ -87,21 +94,21 @@ func (in *Intent) stagedDir(dir string) string {
 
 // makeStaged makes a directory in the staging directory, if it is staged there, with the permission bits
 // that makeParents gives.
-func (r *Restore) makeStaged(dir string) error {
-	at := r.intent.stagedDir(dir)
+func (in *Intent) makeStaged(dir string) error {
+	at := in.stagedDir(dir)
 	if at == "" {
 		return nil
 	}
 	err := os.Mkdir(at, 0o777)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err = r.makeStaged(path.Dir(dir)); err == nil {
+		if err = in.makeStaged(path.Dir(dir)); err == nil {
 			err = os.Mkdir(at, 0o777)
 		}
 	}
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
-	if mode, known := r.intent.NewModes[dir+"/"]; known && err == nil {
+	if mode, known := in.NewModes[dir+"/"]; known && err == nil {
 		err = os.Chmod(at, mode|0o300)
 	}
 	return err
@@ -109,21 +116,21 @@ func (r *Restore) makeStaged(dir string) error {
 
 // putDirs moves the directories that are staged whole. One that cannot be moved is left to put, which
 // finds out why.
-func (r *Restore) putDirs() {
-	in := &r.intent
+func (m *mover) putDirs() {
+	in := m.intent
 	there := map[string]bool{}
 	for _, dir := range slices.Sorted(maps.Keys(in.Missing)) {
-		if r.worktree.files.RenameNew(in.stagedDir(dir), dir) == nil {
+		if m.worktree.files.RenameNew(in.stagedDir(dir), dir) == nil {
 			there[dir] = true
-			r.trace("place")
+			m.worktree.trace("place")
 		}
 	}
-	if len(there) == 0 || r.resumed() {
+	if len(there) == 0 || m.resumed() {
 		return
 	}
 	for i, o := range in.Ops {
 		if there[in.topMissing(o)] {
-			r.placed[i] = r.staged[i]
+			m.placed[i] = m.staged[i]
 		}
 	}
 }

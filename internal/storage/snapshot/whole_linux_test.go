@@ -90,7 +90,7 @@ func withoutDir() map[string]string {
 func TestMissingDirectoryComesWhole(t *testing.T) {
 	shot, r, top := removed(t, nil)
 	steps := 0
-	r.Trace = func(step string) {
+	shot.Trace = func(step string) {
 		if step == "place" {
 			steps++
 			same(t, "at the first step", top, wholeFiles)
@@ -135,8 +135,8 @@ func TestMissingDirectoryComesWhole(t *testing.T) {
 func TestMissingDirectoryAppears(t *testing.T) {
 	for name, also := range map[string]string{"another file": "a/b/other", "the same file": "a/b/two"} {
 		t.Run(name, func(t *testing.T) {
-			_, r, top := removed(t, nil)
-			r.Trace = func(step string) {
+			shot, r, top := removed(t, nil)
+			shot.Trace = func(step string) {
 				if step == "emptied" {
 					if err := os.MkdirAll(filepath.Join(top, "a/b"), 0o777); err != nil {
 						t.Error(err)

@@ -156,7 +156,6 @@ func (r *Plan) begin(ctx context.Context, staged *snapshot.Restore, modes map[st
 	if err != nil {
 		return meta, err
 	}
-	staged.Trace = r.s.Trace
 	return meta, staged.Begin(data)
 }
 

@@ -27,7 +27,6 @@ func unfinished(ctx context.Context, s *checkpoint.Service) (_ *snapshot.Restore
 	if staged == nil {
 		return nil, meta, nil, nothingUnfinished(shot)
 	}
-	staged.Trace = s.Trace
 	if meta, err = checkpoint.ReadIntent(staged.Meta()); err != nil {
 		return nil, meta, nil, err
 	}
