@@ -52,7 +52,7 @@ func (s *capturer) captureOnce(ctx context.Context, rules Rules) (*Capture, erro
 			return nil, err
 		}
 	}
-	c := &Capture{Began: began, hashes: hashes, TrackedOnly: s.trackedOnly, Index: state, index: private.was, Raw: map[string]name.OID{}, Touched: map[string]bool{}, Modes: scan.Modes, edits: map[string]git.Entry{}, look: rules.Look, forced: rules.Force, sides: sides{wait: patience(rules)}}
+	c := &Capture{Began: began, hashes: hashes, TrackedOnly: s.trackedOnly, Index: state, index: private.was, Raw: map[string]name.OID{}, Touched: map[string]bool{}, Modes: scan.Modes, edits: map[string]git.Entry{}, look: rules.Look, forced: rules.Force}
 	files, err := s.chooser.choose(ctx, private, scan, rules, c)
 	if err != nil {
 		return nil, err
@@ -137,8 +137,9 @@ func (s *capturer) scanAndStage(ctx context.Context, private *privateIndex) (Sca
 	staged := make(chan error, 1)
 	state := private.state
 	state.Sparse = s.isSparse()
-	// git clears these bits itself the next time it reads the index.
-	if s.sparseInForce() {
+	// git clears these bits itself the next time it reads the index. If a restore put one back after the checkout is
+	// no longer sparse, it would hide the file from git.
+	if expects, _ := s.repo.Config.Bool("sparse.expectFilesOutsideOfPatterns", false); state.Sparse && !expects { //nolint:errcheck // as good as unset
 		state.SkipWorktree = subtract(state.SkipWorktree, state.SparsePresent)
 	}
 	go func() {

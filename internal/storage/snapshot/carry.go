@@ -153,27 +153,20 @@ func (r *Restore) Follow(ctx context.Context, then, after name.OID) error {
 	if then == after || !r.replaced {
 		return nil
 	}
-	now, err := r.worktree.carrier.indexNow(ctx)
+	p, err := r.worktree.openIndex(ctx)
 	if err != nil {
 		return err
 	}
-	index, said, err := r.worktree.carrier.carry(ctx, now, now, Heads{Then: then, After: after})
+	defer p.remove()
+	if p.state.Tree, err = r.worktree.stagedTree(ctx, p); err != nil {
+		return err
+	}
+	index, said, err := r.worktree.carrier.carry(ctx, &p.state, &p.state, Heads{Then: then, After: after})
 	if err != nil || index == nil || said == nil {
 		return err
 	}
 	r.intent.Index, r.intent.IndexTree = index, index.Tree
 	return r.putIndex(ctx)
-}
-
-// indexNow returns the state of the user's index.
-func (s *indexCarrier) indexNow(ctx context.Context) (*IndexState, error) {
-	p, err := s.openIndex(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer p.remove()
-	p.state.Tree, err = s.stagedTree(ctx, p)
-	return &p.state, err
 }
 
 // treeAt returns the tree of a commit, and an empty one for none.

@@ -52,7 +52,7 @@ func (s *chooser) choose(ctx context.Context, private *privateIndex, scan Scan, 
 	}
 	rules.excluded = excluded
 	s.leaveMirrors(&scan, c)
-	s.gatherDatabases(&scan, private, c)
+	s.gatherDatabases(&scan, private, rules.LeaveUnignored, c)
 	untracked, err := s.chooseUnignored(ctx, rules, subtract(scan.Untracked, rules.Force), c) // Force is added below
 	if err != nil {
 		return nil, err

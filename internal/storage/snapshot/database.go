@@ -26,14 +26,6 @@ type sides struct {
 	wait    time.Duration // for a program that keeps everybody out
 }
 
-// patience is how long a capture waits for a program that writes to a database.
-func patience(rules Rules) time.Duration {
-	if rules.LeaveUnignored { // an agent waits for it
-		return 200 * time.Millisecond
-	}
-	return 2 * time.Second
-}
-
 // noteBeside adds the databases to which files of these names would belong.
 func (s *Scan) noteBeside(names []string) {
 	for _, n := range names {
@@ -55,8 +47,11 @@ func (s *chooser) isSide(p string) bool {
 
 // gatherDatabases takes what belongs to databases out of a scan: it is captured with them, whatever rules say, and their
 // -shm never. A tracked database to which something belongs counts as changed.
-func (s *chooser) gatherDatabases(scan *Scan, private *privateIndex, c *Capture) {
-	c.sides.tracked, c.sides.plain, c.sides.found = private.entry, map[string]bool{}, map[string]hashedFile{}
+func (s *chooser) gatherDatabases(scan *Scan, private *privateIndex, leaveUnignored bool, c *Capture) {
+	c.sides = sides{tracked: private.entry, plain: map[string]bool{}, found: map[string]hashedFile{}, wait: 2 * time.Second}
+	if leaveUnignored { // an agent waits for it
+		c.sides.wait = 200 * time.Millisecond
+	}
 	scan.Untracked = slices.DeleteFunc(scan.Untracked, func(p string) bool {
 		side := s.isSide(p)
 		if side {

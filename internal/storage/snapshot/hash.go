@@ -117,7 +117,7 @@ func (s *hasher) hashFile(ctx context.Context, f candidate, c *Capture) (hashedF
 	if f.database {
 		return s.hashDatabase(ctx, f, c)
 	}
-	if f.seen.oid != "" && !(f.inOnly && f.seen.cr) && s.repo.Objects.Batch().Has(f.seen.oid) { // and git would not convert it
+	if s.knows(f) {
 		if c.look != nil && f.mode != git.ModeSymlink {
 			c.look(f.path, f.seen.oid, nil)
 		}
@@ -148,6 +148,12 @@ func (s *hasher) hashFile(ctx context.Context, f candidate, c *Capture) (hashedF
 	}
 	c.hashes.add(f.path, info, cachedHash{oid: oid, cr: cr})
 	return hashedFile{entry: git.Entry{Mode: mode, OID: oid}, info: info}, nil
+}
+
+// knows reports whether the previous capture has seen a file, and git has its content and would not
+// convert it.
+func (s *hasher) knows(f candidate) bool {
+	return f.seen.oid != "" && !(f.inOnly && f.seen.cr) && s.repo.Objects.Batch().Has(f.seen.oid)
 }
 
 // readFile reads a file while nobody writes to it. A large one is written as a blob at once, unless git may have to

@@ -105,18 +105,18 @@ func (s *converter) provide(ctx context.Context, entries map[string]git.Entry) (
 }
 
 // provideStaged does so for what the index will name.
-func (s *staging) provideStaged(ctx context.Context) error {
-	p := s.plan
-	if p.Index == nil || !lfs.Open(s.repo).InUse() {
+func (g *staging) provideStaged(ctx context.Context) error {
+	p := g.plan
+	if p.Index == nil || !lfs.Open(g.repo).InUse() {
 		return nil
 	}
-	changes, err := s.repo.Trees.Diff(ctx, p.Cur.Index.Tree, p.IndexTree)
+	changes, err := g.repo.Trees.Diff(ctx, p.Cur.Index.Tree, p.IndexTree)
 	if err != nil {
 		return err
 	}
 	changes = append(changes, gather.List(p.Index.Unmerged, func(u git.Unmerged) git.Change { return git.Change{New: u.Entry} })...)
 	staged := gather.Map(changes, func(c git.Change) (string, git.Entry) { return string(c.New.OID), c.New })
-	_, err = s.provide(ctx, staged)
+	_, err = g.provide(ctx, staged)
 	return err
 }
 

@@ -40,15 +40,6 @@ type Target struct {
 	Wrote map[string]name.OID
 }
 
-// Unchanged returns a target with the files that are there, for a move of the index alone.
-func (c *Capture) Unchanged() Target {
-	t := Target{Tree: c.Tree, Raw: c.Raw}
-	for _, sk := range c.Skipped {
-		t.Skipped = append(t.Skipped, sk.Path)
-	}
-	return t
-}
-
 // Scope limits a restore to some paths, or to the files without the index. The zero Scope is
 // everything.
 type Scope struct {
@@ -227,11 +218,20 @@ func (s *planner) addOps(ctx context.Context, p *Plan, changes []git.Change) err
 		return err
 	}
 	sort.Slice(p.Ops, func(i, j int) bool { return p.Ops[i].Path < p.Ops[j].Path })
+	if err := s.splitLinked(p); err != nil {
+		return err
+	}
+	return s.addSkipped(ctx, p, at)
+}
+
+// splitLinked sets Split for files whose mode changes and that have more than one name, and Same where the
+// index alone has modes.
+func (s *planner) splitLinked(p *Plan) error {
 	for i := range p.Ops {
 		o := &p.Ops[i]
 		if o.kind() != OpMode {
 			continue
-		} else if o.Same = s.noModes; o.Same { // the index alone has modes
+		} else if o.Same = s.noModes; o.Same {
 			continue
 		}
 		info, err := s.files.Lstat(o.Path)
@@ -240,7 +240,7 @@ func (s *planner) addOps(ctx context.Context, p *Plan, changes []git.Change) err
 		}
 		o.Split = info != nil && info.Mode().IsRegular() && worktree.Links(info) > 1
 	}
-	return s.addSkipped(ctx, p, at)
+	return nil
 }
 
 // addRaw adds operations for files that have the same blob on both sides but different exact

@@ -280,8 +280,7 @@ func (s *converter) smudge(ctx context.Context, index, dir string, paths []strin
 }
 
 // streamBlob has git write the content of a large file as a blob. after is what the file was once git
-// had read it. git maps the file, and refuses it if somebody writes to it meanwhile: then git gets a
-// copy, for which there has to be space.
+// had read it.
 func (s *converter) streamBlob(ctx context.Context, p string) (oid name.OID, after fs.FileInfo, err error) {
 	f, err := s.files.Open(p)
 	if err != nil {
@@ -294,45 +293,34 @@ func (s *converter) streamBlob(ctx context.Context, p string) (oid name.OID, aft
 	return oid, after, err
 }
 
-// streamOpen is streamBlob for an open file.
-func (s *converter) streamOpen(ctx context.Context, f *os.File) (oid name.OID, err error) {
-	if oid, err = s.writeBlob(ctx, f); git.ExitCode(err) == 128 {
-		var still *os.File
-		if still, err = s.copyOf(f); err == nil {
-			oid, err = s.writeBlob(ctx, still)
-			still.Close()           //nolint:errcheck // read only
-			os.Remove(still.Name()) //nolint:errcheck // disposable, swept by age
+// streamOpen is streamBlob for an open file. git maps the file, and refuses it if somebody writes to it
+// meanwhile: then git gets a copy that nobody else writes to, for which there has to be space.
+func (s *converter) streamOpen(ctx context.Context, f *os.File) (name.OID, error) {
+	write := func(f *os.File) (git.Result, error) {
+		return s.repo.Run(ctx, git.Cmd{Args: []string{"hash-object", "-w", "--no-filters", "--stdin"}, Stdin: f})
+	}
+	res, err := write(f)
+	if git.ExitCode(err) == 128 {
+		still, failed := os.CreateTemp(s.scratch, "tmp-copy-")
+		if failed != nil {
+			return "", failed
+		}
+		defer os.Remove(still.Name()) //nolint:errcheck // disposable, swept by age
+		defer still.Close()           //nolint:errcheck // only read from here on
+		if _, err = f.Seek(0, io.SeekStart); err == nil {
+			_, err = io.Copy(still, f)
+		}
+		if err == nil {
+			_, err = still.Seek(0, io.SeekStart)
+		}
+		if err == nil {
+			res, err = write(still)
 		}
 	}
-	return oid, err
-}
-
-// writeBlob has git write the content of an open file as a blob.
-func (s *converter) writeBlob(ctx context.Context, f *os.File) (name.OID, error) {
-	res, err := s.repo.Run(ctx, git.Cmd{Args: []string{"hash-object", "-w", "--no-filters", "--stdin"}, Stdin: f})
 	if err != nil {
 		return "", err
 	}
 	return name.ParseOID(strings.TrimSpace(string(res.Stdout)))
-}
-
-// copyOf copies an open file from its beginning into one that nobody else writes to.
-func (s *converter) copyOf(f *os.File) (*os.File, error) {
-	to, err := os.CreateTemp(s.scratch, "tmp-copy-")
-	if err != nil {
-		return nil, err
-	}
-	if _, err = f.Seek(0, io.SeekStart); err == nil {
-		_, err = io.Copy(to, f)
-	}
-	if err == nil {
-		_, err = to.Seek(0, io.SeekStart)
-	}
-	if err != nil {
-		to.Close()           //nolint:errcheck // the error says more
-		os.Remove(to.Name()) //nolint:errcheck // disposable, swept by age
-	}
-	return to, err
 }
 
 // mayConvert reports whether git might convert the content of any of files. It returns true in

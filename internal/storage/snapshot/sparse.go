@@ -90,14 +90,6 @@ func (s *planner) outsideSparse(ctx context.Context, paths map[string]bool) (map
 	return outside, nil
 }
 
-// sparseInForce reports whether git itself clears the skip-worktree bit of an entry whose file
-// exists, each time it reads the index. A capture does not record such bits: if a restore put one
-// back after the checkout is no longer sparse, it would hide the file from git.
-func (s *capturer) sparseInForce() bool {
-	expects, _ := s.repo.Config.Bool("sparse.expectFilesOutsideOfPatterns", false) //nolint:errcheck // as good as unset
-	return s.isSparse() && !expects
-}
-
 // absentPaths returns the files of an index that a sparse checkout left off the disk. The
 // captured tree has them as they are staged.
 func absentPaths(ix *IndexState) map[string]bool {

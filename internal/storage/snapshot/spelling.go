@@ -19,18 +19,17 @@ import (
 func foldsCase(repo *git.Repo) bool {
 	for _, dir := range []string{repo.WorkTree, repo.CommonDir} {
 		for _, twin := range []string{".GIT", "cOnFiG"} {
-			if _, err := os.Lstat(filepath.Join(dir, twin)); err == nil && !hasEntry(dir, twin) {
+			if _, err := os.Lstat(filepath.Join(dir, twin)); err != nil {
+				continue
+			}
+			// It is there. Does the directory list it, in this spelling?
+			entries, err := os.ReadDir(dir)
+			if err != nil || !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == twin }) {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-// hasEntry reports whether a directory lists a name, in this spelling.
-func hasEntry(dir, name string) bool {
-	entries, err := os.ReadDir(dir)
-	return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == name })
 }
 
 // TwinsError says that the target has two paths that this disk holds as one file. Such a checkpoint

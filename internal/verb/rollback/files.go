@@ -160,9 +160,8 @@ func (r *target) moveFiles(ctx context.Context, got contents) (*fileMoves, error
 			return nil, err
 		}
 		if r.FilesStay {
-			index := target.Index
-			target = moves.cur.Unchanged()
-			target.Index = index
+			left := gather.List(moves.cur.Skipped, func(sk snapshot.Skip) string { return sk.Path })
+			target = snapshot.Target{Tree: moves.cur.Tree, Raw: moves.cur.Raw, Skipped: left, Index: target.Index}
 		}
 		if r.Merge != nil {
 			if target, err = r.Merge(ctx, moves.cur, target); err != nil {

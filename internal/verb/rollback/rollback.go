@@ -126,7 +126,13 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 	}
 	t := target{s: s, req: req, Move: Move{To: to, Files: to.Entry, Named: to.Entry.Safety}}
 	if t.Named {
-		err = t.placeOf(to)
+		// It is never current itself: the session returns to the checkpoint that was current when it was made.
+		var id name.ID
+		if id, t.discard, t.restore, err = to.State.SafetyPlan(to.Entry.Checkpoint); errors.Is(err, journal.ErrNoPlace) {
+			hint := fmt.Sprintf("`git restore --source=%s -- PATH` brings its files", to.Entry.Event().Commit.Short())
+			err = checkpoint.Failure(checkpoint.KindRefused, hint, "%s was made when there was no current checkpoint, so there is none to go back to", checkpoint.CalledBy(to.Entry))
+		}
+		t.To = &checkpoint.Found{Session: to.Session, State: to.State, Entry: to.State.Entry(id)}
 	} else {
 		t.discard, t.restore, err = to.State.RollbackPlan(to.Entry.Checkpoint)
 	}
@@ -151,19 +157,6 @@ func plan(ctx context.Context, asked target) (*Plan, error) {
 		return checkpoint.RetryBorrowed(asked.s, once)
 	}
 	return once()
-}
-
-// placeOf has the session return to the checkpoint that was current when a safety checkpoint was made. A
-// rollback to a safety checkpoint restores its files, but it is never current itself.
-func (m *Move) placeOf(safety *checkpoint.Found) error {
-	id, discard, restore, err := safety.State.SafetyPlan(safety.Entry.Checkpoint)
-	if errors.Is(err, journal.ErrNoPlace) {
-		hint := fmt.Sprintf("`git restore --source=%s -- PATH` brings its files", safety.Entry.Event().Commit.Short())
-		return checkpoint.Failure(checkpoint.KindRefused, hint, "%s was made when there was no current checkpoint, so there is none to go back to", checkpoint.CalledBy(safety.Entry))
-	}
-	m.To = &checkpoint.Found{Session: safety.Session, State: safety.State, Entry: safety.State.Entry(id)}
-	m.discard, m.restore = discard, restore
-	return err
 }
 
 // compute plans the whole move: files and index, levels of an undo, the branch, and the answer.

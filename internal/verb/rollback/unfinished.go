@@ -8,7 +8,6 @@ import (
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/storage/snapshot"
-	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/verb/create"
 )
 
@@ -49,9 +48,13 @@ func unfinished(ctx context.Context, s *checkpoint.Service) (_ *snapshot.Restore
 	if err != nil {
 		return nil, meta, nil, err
 	}
-	if _, err := create.Safety(ctx, s, create.SafetyRequest{
-		Session: meta.Session, Definition: def, Capture: cur, Message: messageBefore(ctx, s.Store, st, meta) + ", half-way",
-	}); err != nil {
+	message := "before the " + meta.Reason
+	if e := st.Entry(meta.Safety); e != nil { // its own safety checkpoint says more
+		if r, err := checkpoint.ReadRecord(ctx, s.Store, e); err == nil {
+			message = r.Message
+		}
+	}
+	if _, err := create.Safety(ctx, s, create.SafetyRequest{Session: meta.Session, Definition: def, Capture: cur, Message: message + ", half-way"}); err != nil {
 		return nil, meta, nil, err
 	}
 	return staged, meta, st, nil
@@ -63,17 +66,6 @@ func whole(err error) error {
 		used.Whole = true
 	}
 	return err
-}
-
-// messageBefore returns the message of the safety checkpoint of a killed rollback: it says what was
-// killed. Where that checkpoint cannot be read, the intent says less.
-func messageBefore(ctx context.Context, s *store.Store, st *journal.State, meta checkpoint.Intent) string {
-	if e := st.Entry(meta.Safety); e != nil {
-		if r, err := checkpoint.ReadRecord(ctx, s, e); err == nil {
-			return r.Message
-		}
-	}
-	return "before the " + meta.Reason
 }
 
 // refuseSkipped returns an error if something is at one of the paths that the capture left out, such

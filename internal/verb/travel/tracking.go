@@ -12,7 +12,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
@@ -99,25 +98,6 @@ func (m *memory) settled(digest string) bool { return slices.Contains(m.Settled,
 
 // maxSettled bounds how many states are remembered. The oldest goes first.
 const maxSettled = 8
-
-// refuse remembers a refused commit.
-func (m *memory) refuse(now time.Time, oid name.OID, why string) {
-	const maxRefused = 1000 // how many refused commits are remembered
-	if len(m.Refused) == 0 {
-		m.Refused, m.RefusedSince = map[name.OID]string{}, &checkpoint.Time{Time: now}
-	}
-	if oid != "" && len(m.Refused) < maxRefused {
-		m.Refused[oid] = why
-	}
-}
-
-// forget drops the refused commits after a while: another version of git may take them.
-func (m *memory) forget(now time.Time) {
-	const refusedFor = 24 * time.Hour // how long refused commits are remembered
-	if m.RefusedSince == nil || now.Sub(m.RefusedSince.Time).Abs() > refusedFor {
-		m.Refused, m.RefusedSince = nil, nil
-	}
-}
 
 // synced stores the time of a successful transfer. digest is the state in which it left nothing to do,
 // or "".

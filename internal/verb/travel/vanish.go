@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/format/name"
@@ -48,7 +49,10 @@ func (t *transfer) bringWhole(ctx context.Context, want []name.Ref, there *remot
 // refusedBefore removes from want the refs with an object that git refused before, and what belongs
 // to such a journal. It returns the refs that were refused.
 func (t *transfer) refusedBefore(want *[]name.Ref, there *remote.Listing) map[name.Ref]remote.Refusal {
-	t.memory.forget(t.s.Store.Now())
+	// After a day it asks again: another version of git may take them.
+	if m := &t.memory; m.RefusedSince == nil || t.s.Store.Now().Sub(m.RefusedSince.Time).Abs() > 24*time.Hour {
+		m.Refused, m.RefusedSince = nil, nil
+	}
 	known := map[name.Ref]remote.Refusal{}
 	for _, ref := range *want {
 		if why := t.memory.Refused[there.ValueOf(ref)]; why != "" {
@@ -67,11 +71,16 @@ func (t *transfer) leftOut(q *remote.Quarantine, known map[name.Ref]remote.Refus
 	if q == nil {
 		return nil
 	}
+	const maxRefused = 1000 // how many refused commits are remembered
 	maps.Copy(q.Left, known)
+	m := &t.memory
 	for _, ref := range slices.Sorted(maps.Keys(q.Left)) {
 		t.line(ref, OutcomeRejected, q.Left[ref].Why)
-		if q.Left[ref].Sure {
-			t.memory.refuse(t.s.Store.Now(), there.ValueOf(ref), q.Left[ref].Why)
+		if q.Left[ref].Sure && len(m.Refused) == 0 {
+			m.Refused, m.RefusedSince = map[name.OID]string{}, &checkpoint.Time{Time: t.s.Store.Now()}
+		}
+		if oid := there.ValueOf(ref); q.Left[ref].Sure && oid != "" && len(m.Refused) < maxRefused {
+			m.Refused[oid] = q.Left[ref].Why
 		}
 	}
 	return q
