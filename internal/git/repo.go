@@ -264,14 +264,18 @@ func (l *Location) locateHead(ctx context.Context, lines []string) error {
 	return nil
 }
 
-// firstLine returns the first line of what git printed to stderr, without "fatal: ".
+// firstLine returns the first line of what git printed to stderr, as FirstLine does.
 func firstLine(err error) string {
-	var e *Error
-	s := err.Error()
-	if errors.As(err, &e) {
-		s = strings.TrimPrefix(strings.TrimSpace(e.Stderr), "fatal: ")
+	if e := (*Error)(nil); errors.As(err, &e) {
+		return FirstLine(e.Stderr)
 	}
-	s, rest, _ := strings.Cut(s, "\n")
+	return FirstLine(err.Error())
+}
+
+// FirstLine returns the first line of what git said of a failure, without "fatal: " or "error: ".
+func FirstLine(said string) string {
+	said = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(said), "fatal: "), "error: ")
+	s, rest, _ := strings.Cut(said, "\n")
 	if strings.HasSuffix(s, ":") { // git lists the paths or names below, one per line
 		s += " " + strings.Join(strings.Fields(rest), " ")
 	}

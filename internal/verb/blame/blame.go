@@ -200,7 +200,7 @@ func walk(ctx context.Context, s *checkpoint.Service, req Request, to inspect.IO
 	case git.ExitCode(err) > 0 && strings.Contains(said.String(), "no such path"):
 		return nil, nil, checkpoint.Failure(checkpoint.KindNotFound, "", "%s has no file %q", checkpoint.Said(ctx, s.Store, found.State, found.Entry), name.Clip(p, name.Said))
 	case git.ExitCode(err) > 0: // git's own message is about the options that the user typed, so show it as it is
-		return nil, nil, why.Refused(s.Repo, strings.TrimPrefix(strings.TrimSpace(said.String()), "fatal: "))
+		return nil, nil, why.Refused(s.Repo, git.FirstLine(said.String()))
 	}
 	return found, links, err
 }

@@ -108,7 +108,7 @@ func PrintLog(ctx context.Context, s *checkpoint.Sessions, session string, args 
 	told := to.Err
 	to.In, to.Env, to.Err = strings.NewReader(tips), env, &said
 	code, err := pass(ctx, s.Repo, line, to)
-	text, _, _ := strings.Cut(strings.TrimPrefix(said.String(), "fatal: "), "\n")
+	text := git.FirstLine(said.String())
 	if _, rest, unknown := strings.Cut(text, "ambiguous argument '"); code == 128 && unknown {
 		word, _, _ := strings.Cut(rest, "'")
 		return 1, checkpoint.UnknownCheckpointError(st.Session, st, word)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -70,9 +71,8 @@ func Refused(repo *git.Repo, said string) error {
 // blame runs git blame. said is why it refused.
 func blame(ctx context.Context, repo *git.Repo, args []string) (said, out string, err error) {
 	res, err := repo.Run(ctx, git.Cmd{Args: append([]string{"--no-pager", "blame", "--porcelain", "--no-textconv"}, args...)})
-	if git.ExitCode(err) > 0 {
-		_, failed, _ := strings.Cut(err.Error(), "fatal: ")
-		return cmp.Or(strings.TrimSpace(failed), err.Error()), "", nil
+	if e := (*git.Error)(nil); errors.As(err, &e) && e.Code > 0 {
+		return cmp.Or(git.FirstLine(e.Stderr), err.Error()), "", nil
 	}
 	return "", string(res.Stdout), err
 }
