@@ -126,13 +126,13 @@ func unpack(ctx context.Context, repo *git.Repo, header archive.Header, pack io.
 }
 
 // strictly returns the option for git index-pack that checks objects as a fetch does. Unlike git
-// fetch, index-pack fails at a rule that it does not know. It says so before it reads the pack, so an
-// empty one tells which rules this git lacks.
+// fetch, index-pack fails at a rule that it does not know. It says so before it looks for the pack, so
+// one without a name tells which rules this git lacks.
 func strictly(ctx context.Context, repo *git.Repo) string {
 	rules := remote.Harmless()
 	for {
 		option := "--strict=" + strings.Join(rules, "=warn,") + "=warn"
-		_, err := repo.Run(ctx, git.Cmd{Args: []string{"index-pack", "--stdin", option}, Stdin: strings.NewReader("")})
+		_, err := repo.Run(ctx, git.Cmd{Args: []string{"index-pack", option, ""}})
 		said, is := errors.AsType[*git.Error](err)
 		if !is {
 			return option
