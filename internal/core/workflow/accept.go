@@ -53,18 +53,31 @@ func (d *Definition) Accept(document json.RawMessage) (Accepted, error) {
 		return Accepted{}, err
 	}
 	root := gjson.ParseBytes(document)
-	if form, ok := d.Document.formOf(root); ok {
+	if form, ok := d.formOf(document); ok {
 		record := form.recordIn(root)
-		return d.acceptRecord(json.RawMessage(record.Raw), json.RawMessage(record.Get(form.State).Raw))
+		state := record.Get(form.State)
+		if state.Type == gjson.Null && form.Record != "" {
+			state = gjson.Parse("{}")
+		}
+		if !state.IsObject() {
+			return Accepted{}, &StateError{kind(state.Value()) + ", not an object"}
+		}
+		return d.acceptRecord(json.RawMessage(record.Raw), json.RawMessage(state.Raw))
 	}
 	return Accepted{State: bytes.TrimSpace(document), Facts: d.Steps.facts(root, d.State.Members, Facts{})}, nil
 }
 
-// formOf returns the first form that a document has; ok is false if the whole document is the state.
-func (d Document) formOf(root gjson.Result) (form Form, ok bool) {
-	for _, form := range d.Forms {
-		if record := form.recordIn(root); record.IsObject() && record.Get(form.State).IsObject() && hasOne(record, form.With) {
-			return form, true
+// formOf returns the first form that a document has; ok is false if the whole document is the state. One that the
+// workflow knows as its own has a form even if its state is missing or no object.
+func (d *Definition) formOf(document json.RawMessage) (form Form, ok bool) {
+	root := gjson.ParseBytes(document)
+	for _, known := range []bool{false, d.Knows(document)} {
+		for _, form := range d.Document.Forms {
+			record := form.recordIn(root)
+			state := record.Get(form.State)
+			if record.IsObject() && hasOne(record, form.With) && (state.IsObject() || known && (form.Record != "" || state.Exists())) {
+				return form, true
+			}
 		}
 	}
 	return Form{}, false

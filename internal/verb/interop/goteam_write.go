@@ -272,7 +272,8 @@ func (g goTeam) entries(a *transfer.Archive, w *rendering, was json.RawMessage, 
 	}
 	out := merged(was, "id", stays, texts)
 	for i, e := range out {
-		if o := members(e); damaged[textOf(o.values["id"])] {
+		if damaged[text(gjson.ParseBytes(e), "id")] {
+			o := members(e)
 			o.set("valid", false)
 			out[i] = o.json()
 		}

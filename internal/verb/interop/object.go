@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-
-	"github.com/tidwall/gjson"
 )
 
 // object is a JSON object that keeps its members in the order in which they were first set. The
@@ -74,6 +72,3 @@ func encode(value any) json.RawMessage {
 	}
 	return bytes.TrimSpace(b.Bytes())
 }
-
-// textOf returns the content of a JSON string, or the digits of a number.
-func textOf(raw json.RawMessage) string { return gjson.ParseBytes(raw).String() }

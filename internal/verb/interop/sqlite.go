@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"git-checkpoint/internal/core/checkpoint"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
@@ -185,10 +187,10 @@ func rowOfDocument(id string, document []byte) (*ultraRow, bool) {
 	if err != nil {
 		return nil, false
 	}
-	m := members(doc)
+	at := gjson.ParseBytes(doc)
 	return &ultraRow{
-		ID: id, Project: new(textOf(m.values["project_id"])), Phase: new(textOf(m.values["phase"])),
-		State: new(string(create.Compact(m.values["state"]))), Timestamp: new(textOf(m.values["timestamp"])),
+		ID: id, Project: new(text(at, "project_id")), Phase: new(text(at, "phase")),
+		State: new(string(create.Compact([]byte(at.Get("state").Raw)))), Timestamp: new(text(at, "timestamp")),
 	}, true
 }
 
