@@ -17,12 +17,12 @@
 package interop
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"strings"
 	"unicode"
 
+	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/verb/transfer"
 )
 
@@ -71,7 +71,7 @@ type Problem struct {
 	Message string `json:"message"`
 }
 
-func (p Problem) String() string { return fmt.Sprintf("%s: %s", p.Path, p.Message) }
+func (p Problem) String() string { return render.Escape(p.Path) + ": " + p.Message }
 
 // safeName reports whether a name from a document may be used as a file or directory name: a single
 // path element of letters, digits and "._+-" that is neither hidden nor looks like a flag. A trailing

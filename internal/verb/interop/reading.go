@@ -228,7 +228,7 @@ func stem(file string, endings ...string) (string, bool) {
 // allowed are replaced, and part of a digest is added to keep such names distinct. A name that
 // could be a path is an error.
 func sessionOf(called string) (string, error) {
-	odd := func(c rune) bool { return c < ' ' || c == 0x7f || c == '/' || c == '\\' }
+	odd := func(c rune) bool { return c < ' ' || c == 0x7f || c == 0xfffd || c == '/' || c == '\\' }
 	if strings.Trim(called, ".") == "" || strings.Contains(called, "..") || strings.ContainsFunc(called, odd) {
 		return "", fmt.Errorf("the id %q is not a plain file name", called)
 	}

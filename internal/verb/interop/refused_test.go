@@ -64,6 +64,8 @@ func TestRefusedDocuments(t *testing.T) {
 		{GoTeam, teamFile, strings.Replace(second, "cp-2-20260203T100500Z", `a\u001b[31m`, 1), "is not a plain file name"},
 		{GoTeam, teamFile, strings.Replace(second, "cp-2-", "cp-1-", 1), "other contents"},
 		{GoTeam, "checkpoints/s-1/manifest.json", `{"manifest": `, "not JSON"},
+		{GoTeam, "checkpoints/a\xffb/cp-01-init.json", goodTeam, "is not a plain file name"},
+		{GoTeam, "checkpoints/a\nb/cp-01-init.json", goodTeam, `checkpoints/a\nb: the id "a\nb" is not a plain file name`},
 		{GoTeam, "checkpoints/S-1/cp-01-init.json", goodTeam, "another document has the same session"},
 		{UltraCreate, ultraFile, strings.NewReplacer("0_phase1", "1_phase2", `"p"`, `"../p"`).Replace(goodUltra), "project_id: the id"},
 		{UltraCreate, ultraFile, goodUltra + "x", "not JSON"},
