@@ -37,14 +37,15 @@ func (u ultraCreate) write(a *transfer.Archive, w *rendering) {
 			id = u.newID(c, used)
 		}
 		used[id] = true
-		doc, state := u.compose(a, c, id, project, w)
-		f := file{path: path.Join(ultraHome, id+".json"), key: id, doc: doc, content: create.JSONFile(doc), made: c}
-		if w.addDocument(a, c, f) {
-			w.rows = append(w.rows, &ultraRow{
-				ID: id, Project: &project, Phase: new(text(gjson.ParseBytes(doc), "phase")), State: new(string(state)),
-				Timestamp: new(text(gjson.ParseBytes(doc), "timestamp")),
-			})
-		}
+		doc := u.compose(a, c, id, project, w)
+		w.addWithRow(a, c, file{path: path.Join(ultraHome, id+".json"), key: id, doc: doc, content: create.JSONFile(doc), made: c})
+	}
+}
+
+// addWithRow adds a document and its row.
+func (w *rendering) addWithRow(a *transfer.Archive, c *transfer.Archived, f file) {
+	if row, ok := rowOfDocument(f.key, f.content); w.addDocument(a, c, f) && ok {
+		w.rows = append(w.rows, row)
 	}
 }
 
@@ -58,12 +59,8 @@ func (u ultraCreate) given(a *transfer.Archive, c *transfer.Archived, w *renderi
 		document = create.JSONFile(o.json())
 	}
 	f := file{path: path.Join(ultraHome, id+".json"), key: id}
-	if f.original(c, document); !w.addDocument(a, c, f) {
-		return
-	}
-	if row, ok := rowOfDocument(id, document); ok {
-		w.rows = append(w.rows, row)
-	}
+	f.original(c, document)
+	w.addWithRow(a, c, f)
 }
 
 // writeOriginals writes originals back. In a session that went on here, documents and rows have to agree, so
@@ -128,10 +125,9 @@ func (ultraCreate) newID(c *transfer.Archived, used map[string]bool) string {
 	return unused(id, "_", used)
 }
 
-// compose returns the document of a checkpoint that has no original, and the state in it, which is
-// also what its row has. The state is written as it is, except that its metrics are moved to the
-// document, where ultra-create has them.
-func (u ultraCreate) compose(a *transfer.Archive, c *transfer.Archived, id, project string, w *rendering) (doc, state json.RawMessage) {
+// compose returns the document of a checkpoint that has no original. The state is written as it is, except that its
+// metrics are moved to the document, where ultra-create has them.
+func (u ultraCreate) compose(a *transfer.Archive, c *transfer.Archived, id, project string, w *rendering) json.RawMessage {
 	r := c.Record
 	o := objectOf("checkpoint_id", id, "project_id", project, "phase", "phase_"+strconv.Itoa(r.Step), "timestamp", stamp(r.CreatedAt))
 	if r.Message != "" {
@@ -150,11 +146,10 @@ func (u ultraCreate) compose(a *transfer.Archive, c *transfer.Archived, id, proj
 	s.missing("decisions", none)
 	worktrees := gather.List(r.Git.Worktrees, func(w record.Worktree) string { return string(w.Name) })
 	s.missing("git_state", objectOf("branch", branchIn(r), "commit", r.Git.Head, "worktrees", worktrees))
-	state = create.Compact(s.json())
-	o.raw("state", state)
+	o.raw("state", create.Compact(s.json()))
 	o.raw("metrics", metrics)
 	w.leaveOutputs(a, c)
-	return o.json(), state
+	return o.json()
 }
 
 // drop removes a member.
