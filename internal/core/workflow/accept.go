@@ -52,9 +52,7 @@ func (d *Definition) Accept(document json.RawMessage) (Accepted, error) {
 	if err := checkDocument(document); err != nil {
 		return Accepted{}, err
 	}
-	root := gjson.ParseBytes(document)
-	if form, ok := d.formOf(document); ok {
-		record := form.recordIn(root)
+	if form, record, ok := d.formOf(document); ok {
 		state := record.Get(form.State)
 		if state.Type == gjson.Null && form.Record != "" {
 			state = gjson.Parse("{}")
@@ -64,31 +62,25 @@ func (d *Definition) Accept(document json.RawMessage) (Accepted, error) {
 		}
 		return d.acceptRecord(json.RawMessage(record.Raw), json.RawMessage(state.Raw))
 	}
-	return Accepted{State: bytes.TrimSpace(document), Facts: d.Steps.facts(root, d.State.Members, Facts{})}, nil
+	return Accepted{State: bytes.TrimSpace(document), Facts: d.Steps.facts(gjson.ParseBytes(document), d.State.Members, Facts{})}, nil
 }
 
-// formOf returns the first form that a document has; ok is false if the whole document is the state. One that the
-// workflow knows as its own has a form even if its state is missing or no object.
-func (d *Definition) formOf(document json.RawMessage) (form Form, ok bool) {
+// formOf returns the first form that a document has, and the record in it; ok is false if the whole document is the
+// state. One that the workflow knows as its own has a form even if its state is missing or no object.
+func (d *Definition) formOf(document json.RawMessage) (form Form, record gjson.Result, ok bool) {
 	root := gjson.ParseBytes(document)
 	for _, known := range []bool{false, d.Knows(document)} {
 		for _, form := range d.Document.Forms {
-			record := form.recordIn(root)
+			if record = root; form.Record != "" {
+				record = root.Get(form.Record)
+			}
 			state := record.Get(form.State)
 			if record.IsObject() && hasOne(record, form.With) && (state.IsObject() || known && (form.Record != "" || state.Exists())) {
-				return form, true
+				return form, record, true
 			}
 		}
 	}
-	return Form{}, false
-}
-
-// recordIn returns the record in a document.
-func (f Form) recordIn(root gjson.Result) gjson.Result {
-	if f.Record == "" {
-		return root
-	}
-	return root.Get(f.Record)
+	return Form{}, root, false
 }
 
 // Read returns the facts of a bare state, for example after it was edited.

@@ -15,7 +15,7 @@ import (
 // for each output to change a function that gets the old value and returns the new one, or false to
 // leave it. Every other byte of the document stays.
 func (d *Definition) Restate(document, state json.RawMessage, outputs map[string]func(was gjson.Result) (json.RawMessage, bool)) (json.RawMessage, error) {
-	form, ok := d.formOf(document)
+	form, _, ok := d.formOf(document)
 	if !ok { // the whole document is the state
 		old := bytes.TrimSpace(document)
 		return bytes.Replace(document, old, respell(old, state), 1), nil
@@ -126,7 +126,7 @@ func sameSpelling(a, b []byte) bool {
 // MembersBeside returns the members that a document has besides its state, without its id, its time, and
 // what Accept takes out of it. It is nil if the whole document is the state.
 func (d *Definition) MembersBeside(document json.RawMessage) map[string]json.RawMessage {
-	form, ok := d.formOf(document)
+	form, _, ok := d.formOf(document)
 	a, err := d.Accept(document)
 	if !ok || err != nil {
 		return nil

@@ -174,11 +174,7 @@ func phaseNumber(v gjson.Result) *int {
 // project adds the session of a project. Documents are in the order of their times and the last one
 // is current, because the layout records neither.
 func (ultraCreate) project(r *reading, id string, documents []*transfer.ImportDocument) {
-	session, err := sessionOf(id)
-	if err != nil {
-		r.problem(ultraHome, "project_id: %v", err)
-		return
-	}
+	session, _ := sessionOf(id) //nolint:errcheck // add has checked it
 	in := transfer.ImportSession{Session: session, Workflow: UltraCreate}
 	documents = ordered(documents, func(*transfer.ImportDocument) int { return 0 })
 	last := documents[len(documents)-1]
