@@ -108,7 +108,7 @@ func (w *rendering) addDocument(a *transfer.Archive, c *transfer.Archived, f fil
 }
 
 // newest returns the checkpoints without those that a newer one was imported over, from the same
-// document, and without discarded ones whose id a pruned one had or that are more than the workflow
+// document or file, and without discarded ones whose id a pruned one had or that are more than the workflow
 // keeps, and reports those as left out. Layouts that add checkpoints from oldest to newest
 // need it: place alone would keep the oldest.
 func (w *rendering) newest(a *transfer.Archive) []*transfer.Archived {
@@ -134,13 +134,13 @@ func (w *rendering) newest(a *transfer.Archive) []*transfer.Archived {
 		if c.Import == nil || c.Import.Format != w.format || c.Import.Key == "" {
 			continue
 		}
-		key := strings.ToLower(c.Import.Key)
-		if newer, twice := by[key]; twice {
+		key, file := strings.ToLower(c.Import.Key), strings.ToLower(cmp.Or(c.Import.Path, c.Import.Key))
+		if newer := cmp.Or(by[key], by[file]); newer != "" {
 			older[c] = true
 			w.leave(a, c, "%s is taken by %s", cmp.Or(c.Import.Path, c.Import.Key), newer)
 			continue
 		}
-		by[key] = c.Record.Label
+		by[key], by[file] = c.Record.Label, c.Record.Label
 	}
 	return slices.DeleteFunc(slices.Clone(a.Checkpoints), func(c *transfer.Archived) bool { return older[c] })
 }
