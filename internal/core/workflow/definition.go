@@ -175,7 +175,8 @@ type Document struct {
 type Form struct {
 	// Record is the path of the record in the document; "" means the document itself.
 	Record string `json:"record,omitempty" is:"path"`
-	// State is the path of the state in the record. The form only matches if there is an object.
+	// State is the path of the state in the record. The form only matches if there is an object, or if
+	// the workflow knows the document.
 	State string `json:"state" is:"path"`
 	// With lists paths in the record of which at least one must exist. An empty list requires
 	// nothing.
