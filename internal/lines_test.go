@@ -161,7 +161,6 @@ func embedded() []string {
 		"verb/inspect/TimelineStep Item",
 		"verb/interop/goTeamSession reading",
 		"verb/interop/output rendering",
-		"verb/interop/output target",
 		"verb/interop/reading tree",
 		"verb/repair/beside repairs",
 		"verb/repair/repairs rebuilding",

@@ -5,11 +5,11 @@
 // the smallest part of it that has what it needs: the git.Repo, the Settings, the store.Store, the Rules
 // or the Sessions. The other files answer the questions that several verbs ask:
 //
-//   - naming.go, discarded.go, gitlike.go, ownids.go: which checkpoint did the user type?
+//   - naming.go, discarded.go, meant.go, ownids.go: which checkpoint did the user type?
 //   - session.go: which session does a command work on?
-//   - definition.go, facts.go, situation.go: which workflow applies, and where does the job stand?
+//   - definition.go, situation.go: which workflow applies, and where does the job stand?
 //   - records.go: read a record and check it against the journal
-//   - settings.go, mirror.go, sign.go: the keys checkpoint.* of the configuration
+//   - settings.go: the keys checkpoint.* of the configuration
 //   - errors.go: the kind of an error and its hints, which decides the exit code
 package checkpoint
 
@@ -28,6 +28,7 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
+	"git-checkpoint/internal/git/gitconfig"
 	"git-checkpoint/internal/storage/snapshot"
 	"git-checkpoint/internal/storage/store"
 )
@@ -379,4 +380,28 @@ func Failure(kind Kind, hint, format string, args ...any) *Error {
 		e.Hints = []string{hint}
 	}
 	return e
+}
+
+// signer returns how to sign checkpoints and events, as checkpoint.sign says, or nil for unsigned
+// ones. The key is true, false, or a signature format. An invalid value gives a Signer whose use
+// fails with the reason: commands that write no commit still work. git's commit.gpgSign is ignored
+// on purpose, because a passphrase prompt would block an unattended job.
+func (s *Service) signer() *store.Signer {
+	value, set := s.Settings.Get("checkpoint.sign")
+	if !set {
+		return nil
+	}
+	switch format := strings.ToLower(value); format {
+	case "openpgp", "ssh", "x509":
+		return &store.Signer{Format: format, MayAsk: s.options.MayAsk}
+	}
+	on, err := gitconfig.ParseBool(value)
+	if err != nil {
+		err = Usage("set it to true, false, openpgp, ssh or x509", "configuration checkpoint.sign: %q is not a way to sign", name.Clip(value, name.Said))
+		return &store.Signer{Invalid: err}
+	}
+	if !on {
+		return nil
+	}
+	return &store.Signer{MayAsk: s.options.MayAsk}
 }

@@ -1,12 +1,16 @@
 package record
 
-// This file edits a state by path. Only the objects and arrays on the way to the place are written
+// This file parses values and edits a state: by path, or with a merge patch. Only the objects and arrays on the way to the place are written
 // again; every value in them keeps its bytes, so numbers keep their digits.
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -187,4 +191,176 @@ func startFrom(state json.RawMessage) (json.RawMessage, error) {
 		return json.RawMessage("{}"), nil
 	}
 	return document, err
+}
+
+// maxPath is the maximum length of a path into a document, in bytes.
+const maxPath = 4096
+
+// badPath returns the error for a path into a document that cannot be used.
+func badPath(path, reason string, args ...any) error {
+	return fmt.Errorf("path %q: "+reason, append([]any{clip(path, 200)}, args...)...)
+}
+
+// ParseJSON reads one JSON value with the same strictness as Parse: limited size and depth, UTF-8,
+// no duplicate members. It returns a copy, and numbers keep their digits. The default depth leaves
+// room for the record around the value.
+func ParseJSON(data []byte, limits Limits) (json.RawMessage, error) {
+	if err := check(data, limits.orDefault(MaxDepth-1)); err != nil {
+		return nil, fmt.Errorf("parsing JSON: %w", err)
+	}
+	return slices.Clone(json.RawMessage(bytes.TrimLeft(data, " \t\r\n"))), nil
+}
+
+// ParseValue reads a value as typed on the command line: JSON, or else the text itself as a string.
+// JSON that exceeds a limit or has duplicate members is an error, not a string.
+func ParseValue(text string) (json.RawMessage, error) {
+	value, err := ParseJSON([]byte(text), Limits{})
+	if fault, is := errors.AsType[*JSONError](err); is && fault.syntax {
+		return json.RawMessage(appendText(nil, text)), nil
+	}
+	return value, err
+}
+
+// An edit needs a path that leads to exactly one place, so gjson's queries, wildcards and modifiers are
+// rejected.
+
+// part is one part of a path, between two dots: the name of a member or the index of an element.
+type part struct {
+	name   string
+	forced bool // written ":7": a name, although it looks like an index
+}
+
+// endIndex is the index of the end of an array: the place after the last element when a value is
+// set, and the last element when one is removed.
+const endIndex = "-1"
+
+// parseParts parses a path: parts separated by dots; a backslash before a
+// character takes away its special meaning; a colon before digits makes them a name.
+func parseParts(path string) ([]part, error) {
+	if path == "" || len(path) > maxPath || !utf8.ValidString(path) {
+		return nil, badPath(path, "a path has 1 to %d bytes of UTF-8", maxPath)
+	}
+	var parts []part
+	var text strings.Builder
+	forced := false
+	end := func() error {
+		if text.Len() == 0 {
+			return badPath(path, "a part of it is empty")
+		}
+		parts = append(parts, part{text.String(), forced})
+		text.Reset()
+		forced = false
+		return nil
+	}
+	for i := 0; i < len(path); i++ {
+		switch c := path[i]; c {
+		case '.':
+			if err := end(); err != nil {
+				return nil, err
+			}
+		case '\\':
+			if i++; i == len(path) {
+				return nil, badPath(path, `there is nothing after the "\" at its end`)
+			}
+			text.WriteByte(path[i])
+		case '*', '?', '#', '|', '@':
+			return nil, badPath(path, `%q would name more than one place; write "\%c" for a name with it`, c, c)
+		case ':':
+			if text.Len() == 0 && !forced {
+				forced = true
+				continue
+			}
+			text.WriteByte(c)
+		default:
+			text.WriteByte(c)
+		}
+	}
+	if err := end(); err != nil {
+		return nil, err
+	}
+	return parts, nil
+}
+
+// index returns the index that the part means in an array, and false if it is none. See isEnd for
+// endIndex.
+func (p part) index() (int, bool) {
+	if p.forced || p.name == "" || strings.Trim(p.name, "0123456789") != "" || len(p.name) > 9 {
+		return 0, false
+	}
+	n, err := strconv.Atoi(p.name)
+	return n, err == nil
+}
+
+// isEnd reports whether the part is endIndex.
+func (p part) isEnd() bool { return p.name == endIndex && !p.forced }
+
+// looksLikeIndex reports whether the part means an index, though perhaps one that is too large.
+func (p part) looksLikeIndex() bool {
+	return !p.forced && (p.name == endIndex || strings.Trim(p.name, "0123456789") == "")
+}
+
+// memberOf returns the value of a member, or nil.
+func memberOf(object []byte, name string) []byte {
+	for key, value := range members(object) {
+		if key == name {
+			return value
+		}
+	}
+	return nil
+}
+
+// count returns the number of elements of an array or members of an object, and 0 for any other
+// value.
+func count(value []byte) int {
+	n := 0
+	for range elements(value) {
+		n++
+	}
+	for range members(value) {
+		n++
+	}
+	return n
+}
+
+// MergePatch applies a JSON merge patch (RFC 7396) to a state: a null removes the member, objects
+// are merged, and any other value replaces the old one. The patch must be an object. Members that
+// it does not have keep their bytes, so numbers keep their digits.
+func MergePatch(state, patch json.RawMessage) (json.RawMessage, error) {
+	document, err := startFrom(state)
+	if err != nil {
+		return nil, err
+	}
+	if patch, err = ParseJSON(patch, Limits{}); err != nil {
+		return nil, fmt.Errorf("reading the patch: %w", err)
+	}
+	if kind(patch) != '{' {
+		return nil, errors.New("reading the patch: it is not an object")
+	}
+	return ParseJSON(merged(document, patch), Limits{})
+}
+
+// merged returns target with patch applied: the members of target in their order, then those that
+// only the patch has. target is nil if there is none.
+func merged(target, patch []byte) []byte {
+	if kind(patch) != '{' {
+		return patch
+	}
+	changes := maps.Collect(members(patch))
+	var out []item
+	for name, old := range members(target) {
+		change, named := changes[name]
+		delete(changes, name)
+		if !named {
+			out = append(out, item{name, old})
+		} else if kind(change) != 'n' {
+			out = append(out, item{name, merged(old, change)})
+		}
+	}
+	// What is left in changes has no counterpart in target. Ranging over patch keeps its order.
+	for name, value := range members(patch) {
+		if _, left := changes[name]; left && kind(value) != 'n' {
+			out = append(out, item{name, merged(nil, value)})
+		}
+	}
+	return joined(out, '{')
 }

@@ -3,10 +3,10 @@
 // docs/interop.md describes the formats for users.
 //
 // Each format has a type that implements layout: read collects documents into a reading, write
-// turns an archive of a session into a rendering. The types are in goteam.go, ultra.go,
-// orchestrate.go, crunch.go and pipeline.go; files that end in _write.go have the writing half, and
-// single_write.go has it for the two layouts with one document per session. Start with this file,
-// then Import (import.go), Export (export.go) and MirrorAll (mirror.go), which connect the layouts
+// turns an archive of a session into a rendering. The types are in goteam.go and ultra.go, whose writing
+// halves are in files that end in _write.go, in crunch.go, and in single.go those of orchestrate and pipeline,
+// which have one document per session. Start with this file, then Import (import.go), Export (export.go) and MirrorAll
+// (mirror.go), which connect the layouts
 // with package transfer. That package creates the checkpoints and reads the archives.
 //
 // All input is untrusted. The package refuses JSON or YAML with duplicate members, too deep or too

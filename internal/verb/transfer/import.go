@@ -18,8 +18,8 @@ import (
 // interop parses a layout and fills in an ImportRequest per layout. Import makes
 // checkpoints and events of them:
 //
-//   import_links.go  looks up the commits and branches that documents name
-//   import_plan.go   decides which documents are new, changed or known, in memory
+//   import_plan.go   looks up the commits and branches that documents name, and decides which are new,
+//                    changed or known, in memory
 //   import_build.go  writes records, objects and events of what is new, in one transaction per session
 //
 // An import can be repeated: documents are recognised by key and digest, so only what is

@@ -1,8 +1,12 @@
 package interop
 
+// This file has orchestrate and pipeline, the layouts with one document for each session.
+
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"path"
 	"slices"
 	"strconv"
@@ -19,8 +23,140 @@ import (
 	"git-checkpoint/internal/verb/transfer"
 )
 
-// This file has the writers for orchestrate and pipeline. These layouts have one document per
-// session, which their tools update in place, so an export writes the current checkpoint only.
+// orchestrate has one JSON document per workflow, which its tools update in place. They move the
+// documents of failed and abandoned workflows to a subdirectory:
+//
+//	checkpoints/implement_dark_theme_20260302_120000.json
+//	checkpoints/failed/<id>.json
+//
+// A session is a workflow. The document is the state, and each import of a changed document adds a
+// checkpoint to the session.
+type orchestrate struct{}
+
+const (
+	orchestrateHome   = "checkpoints"
+	orchestrateFailed = "failed"
+)
+
+// orchestrateID matches the id of a document, which ends in the time at which the workflow started.
+var orchestrateID = lazy.Pattern(`^[a-zA-Z].*_(\d{8}_\d{6})$`)
+
+func (o orchestrate) read(r *reading) {
+	seen := ids{}
+	for _, dir := range []string{orchestrateHome, path.Join(orchestrateHome, orchestrateFailed)} {
+		r.each(Orchestrate, dir, r.names(dir), jsonFiles, func(name string, src *source) error { return o.document(r, name, src, seen) })
+	}
+}
+
+// document adds the session of one document. A time that the document lacks is taken from its name,
+// and a session never starts after its first checkpoint. The directory, not the document, tells
+// whether the session is closed.
+//
+// go-team keeps directories in checkpoints/ too, and other tools may keep files there. So a file
+// that has nothing in common with a document is left out with a warning. A second document with the
+// same id and content is a copy that was not removed when the original was moved to the directory
+// of failed ones; it is left out as well.
+func (o orchestrate) document(r *reading, name string, src *source, seen ids) error {
+	parts := orchestrateID().FindStringSubmatch(name)
+	at := src.at
+	if !at.IsObject() || !at.Get("workflow_type").Exists() && !at.Get("workflow_state").Exists() && parts == nil {
+		return errForeign
+	}
+	for _, member := range []string{"workflow_type", "workflow_state"} {
+		if !at.Get(member).Exists() {
+			return fmt.Errorf("it has no %s", member)
+		}
+	}
+	id := cmp.Or(text(at, "checkpoint_id"), name)
+	if !isPlainID(id) || !safeName(name) {
+		return fmt.Errorf("checkpoint_id %q is not a plain file name", id)
+	}
+	if err := seen.claim(id, src); err != nil {
+		return err
+	}
+	stamp := ""
+	if parts != nil {
+		stamp = parts[1]
+	}
+	when, ok := moment(text(at, "updated_at"), text(at, "created_at"), stamp)
+	if !ok {
+		return errors.New("neither updated_at nor created_at is a time from 1970 on")
+	}
+	began, ok := moment(text(at, "created_at"), stamp)
+	if !ok || began.After(when) {
+		began = when
+	}
+	session, err := sessionOf(id)
+	if err != nil {
+		return err
+	}
+	in := transfer.ImportSession{Session: session, Workflow: Orchestrate, Topic: text(at, "workflow_description"), CreatedAt: began}
+	if path.Base(path.Dir(src.path)) == orchestrateFailed {
+		in.Status = "failed"
+		if text(at, "status") == "abandoned" {
+			in.Status = "abandoned"
+		}
+	}
+	d := src.document(id, keptDocument)
+	d.At, d.Step = when, whole(at.Get("current_phase"))
+	r.addOnce(in, d)
+	return nil
+}
+
+// pipeline has one JSON document per requirement (PRD), which its tools update in place:
+//
+//	.claude/skills/build-pipeline/checkpoints/PRD-014.json
+//
+// A session is a requirement. The document is the state, and each import of a changed document adds
+// a checkpoint to the session.
+type pipeline struct{}
+
+// pipelineHome is the directory of the documents.
+const pipelineHome = ".claude/skills/build-pipeline/checkpoints"
+
+// pipelineID matches the id of a requirement, such as PRD-014.
+var pipelineID = lazy.Pattern(`^PRD-\d{3}$`)
+
+func (l pipeline) read(r *reading) {
+	seen := ids{}
+	r.each(Pipeline, pipelineHome, r.names(pipelineHome), jsonFiles, func(name string, src *source) error { return l.document(r, name, src, seen) })
+}
+
+// document adds the session of one document. The id is the document's own, whatever the file is
+// called. Two files with the same content are one session; with different content they are a
+// problem.
+func (pipeline) document(r *reading, name string, src *source, seen ids) error {
+	at := src.at
+	// A file that has neither the name nor the main member of a document is somebody else's. One
+	// that has either of them, but not the rest, is a damaged document and therefore a problem.
+	if !at.IsObject() || !at.Get("prd").Exists() && !pipelineID().MatchString(name) {
+		return errForeign
+	}
+	for _, member := range []string{"prd", "status", "timestamp"} {
+		if text(at, member) == "" {
+			return fmt.Errorf("it has no %s", member)
+		}
+	}
+	prd := text(at, "prd")
+	if !pipelineID().MatchString(prd) || !safeName(name) {
+		return fmt.Errorf("prd %q is not of the form PRD-014", prd)
+	}
+	when, ok := moment(text(at, "timestamp"))
+	if !ok {
+		return fmt.Errorf("timestamp %q is not an ISO 8601 time from 1970 on", text(at, "timestamp"))
+	}
+	if err := seen.claim(prd, src); err != nil {
+		return err
+	}
+	// A changed document has the same key, so the import adds a checkpoint after the existing one.
+	d := src.document(prd, keptDocument)
+	d.At, d.Step = when, whole(at.Get("current_phase"))
+	r.addOnce(transfer.ImportSession{Session: prd, Workflow: Pipeline, Topic: text(at, "prd_title"), CreatedAt: when}, d)
+	return nil
+}
+
+// These two layouts have one document per session, which their tools update in place, so an export writes the
+// current checkpoint only.
 //
 // single adds the document of a session: the original of its current checkpoint c, or else what
 // compose makes of c, under the name of the newest original or the given id. An import recognises
