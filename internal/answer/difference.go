@@ -33,7 +33,7 @@ func (a Compared) text(p *page) {
 	}
 	p.stateChanges(d.State)
 	p.outputChanges(d.Outputs)
-	p.files(fmt.Sprintf("Files (%d changed)", len(d.Files)), d.Files)
+	p.files(fmt.Sprintf("Files (%d changed)", len(d.Files)), d.Files, FilesListed)
 	p.moved(d.Repositories)
 	p.section("Checkpoints between", []render.Column{{}}, gather.List(d.Checkpoints, func(c checkpoint.Labelled) []render.Cell {
 		return []render.Cell{p.called(c)}
@@ -123,13 +123,8 @@ func length(lines int, entries *int) string {
 	return render.Count(lines, "line", "lines")
 }
 
-// files writes the changed files, and for a shortened list the flag that shows all.
-func (p *page) files(title string, changes []checkpoint.FileChange) {
-	p.firstFiles(title, changes, FilesListed)
-}
-
-// firstFiles is files with a limit on the number of files.
-func (p *page) firstFiles(title string, changes []checkpoint.FileChange, most int) {
+// files writes the changed files, at most so many to a person, and for a shortened list the flag that shows all.
+func (p *page) files(title string, changes []checkpoint.FileChange, most int) {
 	shown, more := cut(p, changes, most)
 	p.cutSection(title, []render.Column{{}, {Min: 20}}, oneLineEach(gather.List(shown, func(c checkpoint.FileChange) []render.Cell {
 		return fileRow(c.Op, string(c.Path))

@@ -69,7 +69,7 @@ func (p *page) report(r *resume.Answer) {
 	}
 	p.restored(r)
 	if len(r.Changed) > 0 {
-		p.files(fmt.Sprintf("Changed since (%s)", render.Count(len(r.Changed), "file", "files")), r.Changed)
+		p.files(fmt.Sprintf("Changed since (%s)", render.Count(len(r.Changed), "file", "files")), r.Changed, FilesListed)
 	}
 	p.beforeQuestion(r)
 	// At a terminal the user is asked after the report, and sees the choices there.
