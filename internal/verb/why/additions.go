@@ -13,20 +13,18 @@ import (
 // brought reports whether git brought a line while a checkpoint was made: the commit that it merged or picked then has it,
 // or, of a revert, the one before that.
 func (j *journals) brought(ctx context.Context, by saved, line string) bool {
-	tree := j.other.get(by.point, func() name.OID {
-		_, _, rec := j.recordOf(ctx, by.point)
-		if rec == nil {
-			return ""
+	tree := j.other.get(by.point, func() (tree name.OID) {
+		if _, _, rec := j.recordOf(ctx, by.point); rec != nil {
+			head, _ := record.OperationHead.Of(rec.Git.Extra)
+			c := j.commits.read(ctx, head)
+			if c != nil && rec.Git.Operation == "revert" && len(c.Parents) > 0 {
+				c = j.commits.read(ctx, c.Parents[0])
+			}
+			if c != nil {
+				tree = c.Tree
+			}
 		}
-		head, _ := record.OperationHead.Of(rec.Git.Extra)
-		c := j.commits.read(ctx, head)
-		if c != nil && rec.Git.Operation == "revert" && len(c.Parents) > 0 {
-			c = j.commits.read(ctx, c.Parents[0])
-		}
-		if c == nil {
-			return ""
-		}
-		return c.Tree
+		return tree
 	})
 	return tree != "" && slices.Contains(j.files.read(ctx, j.files.entryAt(ctx, tree, by.path)).text, line)
 }

@@ -107,7 +107,10 @@ func (j *journals) moments(ctx context.Context, of *session) (out []moment) {
 				continue
 			}
 		case journal.KindRollback, journal.KindUndo:
+			undone := slices.IndexFunc(st.Rollbacks, func(r *journal.Event) bool { return r.OID == e.Undoes })
 			switch {
+			case undone >= 0 && at(st.Rollbacks[undone].Safety) >= 0: // what was there before comes back
+				m.paths = &source{point: at(st.Rollbacks[undone].Safety)}
 			case e.Stays():
 				m.paths = &source{at(e.Files), j.broughtBack(ctx, st, e)}
 			case e.Files != "":

@@ -7,7 +7,6 @@ import (
 
 	"git-checkpoint/internal/core/author"
 	"git-checkpoint/internal/format/name"
-	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/sys/gather"
 )
@@ -105,7 +104,7 @@ func (w *walk) added(ctx context.Context, v *version, i int) saved {
 // cameBack returns an older version of a file that is the same as this one, as after git stash pop: if a command made it so, or
 // nobody known and enough came back that nobody typed it again.
 func (w *walk) cameBack(ctx context.Context, v *version) saved {
-	by := w.maker(ctx, v)
+	by := w.journals.author(ctx, v.saved).By
 	if by == author.Agent || by != author.During && w.fresh(ctx, v) < enough {
 		return nowhere
 	}
@@ -120,14 +119,6 @@ func (w *walk) cameBack(ctx context.Context, v *version) saved {
 	return nowhere
 }
 
-// maker says who made a version; of one that cannot be read, an agent, whose edits are never what came back.
-func (w *walk) maker(ctx context.Context, v *version) author.By {
-	if st, e, rec := w.journals.recordOf(ctx, v.point); rec != nil {
-		return author.StepIn(st, e, rec).Who(record.Path(v.path)).By
-	}
-	return author.Agent
-}
-
 // fromHead reports whether the commit that HEAD stayed at has a line more often than the file before a version: git stash, or
 // git restore, brought it back then, and not what made the checkpoint.
 func (w *walk) fromHead(ctx context.Context, v *version, line string) bool {
@@ -138,7 +129,7 @@ func (w *walk) fromHead(ctx context.Context, v *version, line string) bool {
 	count := func(e git.Entry) int {
 		return gather.Count(w.files.read(ctx, e).text, func(l string) bool { return l == line })
 	}
-	return count(w.files.entryAt(ctx, c.Tree, v.path)) > count(v.was) && w.maker(ctx, v) != author.Agent
+	return count(w.files.entryAt(ctx, c.Tree, v.path)) > count(v.was) && w.journals.author(ctx, v.saved).By != author.Agent
 }
 
 // fresh counts letters and digits in the lines of a version that the one before has not.
