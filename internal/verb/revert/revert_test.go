@@ -142,7 +142,7 @@ func TestOwn(t *testing.T) {
 		gone []string
 	}{
 		{Request{Refs: []string{"@"}}, "made restored during, named merged outside, named left outside, mine left outside, odd left unknown, theirs left other", []string{"made"}},
-		{Request{Since: "1"}, "made restored during, named merged outside, named left outside, mine left outside, odd left unknown, theirs left other, mine left outside", []string{"made"}},
+		{Request{Since: "1"}, "made restored during, named merged outside, named left outside, mine left outside, odd left unknown, theirs left other", []string{"made"}},
 		{Request{Since: "1", By: "outside"}, "mine restored, named restored", []string{"mine"}},
 		{Request{Since: "1", By: "unknown"}, "odd restored", []string{"odd"}},
 		{Request{Since: "1", By: "claude"}, "made restored during, named merged outside", []string{"made"}},

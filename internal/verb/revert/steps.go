@@ -343,11 +343,11 @@ func (r *reverting) inState(d *difference) bool {
 // leave notes a change that is not taken back: that of a step by its path; of a session, only how many nobody is known
 // to have made.
 func (r *reverting) leave(p string, who author.Who) {
-	switch {
-	case r.req.By == "":
-		r.said.Left = append(r.said.Left, rollback.LeftOfStep{Path: checkpoint.Path(p), By: nameOf(who)})
-	case r.req.By != Unknown && nameOf(who) == Unknown:
+	left := rollback.LeftOfStep{Path: checkpoint.Path(p), By: nameOf(who)}
+	if r.req.By != "" && r.req.By != Unknown && left.By == Unknown {
 		r.said.Unsure++
+	} else if r.req.By == "" && !slices.Contains(r.said.Left, left) {
+		r.said.Left = append(r.said.Left, left)
 	}
 }
 
