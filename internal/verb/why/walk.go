@@ -116,6 +116,12 @@ func (w *walk) cameBack(ctx context.Context, v *version) saved {
 		}
 		past = past || older == v
 	}
+	for n, point := range w.journals.ancestors(ctx, v.point) { // a deletion is no version
+		at := saved{point, v.path}
+		if v.was.Mode == 0 && n < mostVersions && point != v.point && w.journals.file(ctx, at).OID == v.now.OID {
+			return at
+		}
+	}
 	return nowhere
 }
 
