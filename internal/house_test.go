@@ -335,11 +335,12 @@ func TestGuarded(t *testing.T) {
 		"verb/witness/writing.cleaned": "Clean", "verb/witness/Write": "cleaned", // why --notes
 	}
 	means := map[string][]string{ // the means: who may use it
-		"remote.Push":      {"verb/travel/pushRound.sendTogether", "verb/travel/pushRound.sendEach"},
-		"remote.PushLFS":   {"verb/travel/pushRound.sendOutside"},
-		"ReadArchive":      {"verb/transfer/ArchiveToWrite", "verb/interop/know"},
-		`"pack-objects"`:   {"verb/transfer/exportBundle.write"},
-		"server.WriteFile": {"ui/cli/WebCmd.write"},
+		"remote.Push":                {"verb/travel/pushRound.sendTogether", "verb/travel/pushRound.sendEach"},
+		"remote.PushLFS":             {"verb/travel/pushRound.sendOutside"},
+		"ReadArchive":                {"verb/transfer/ArchiveToWrite", "verb/interop/know"},
+		`"pack-objects"`:             {"verb/transfer/exportBundle.write"},
+		"server.WriteFile":           {"ui/cli/WebCmd.write"},
+		"http.NewRequestWithContext": {"verb/continuation/server.request"}, // an agent's own server on 127.0.0.1
 	}
 	calls := sourceCalls(t)
 	for function, gate := range gates {
