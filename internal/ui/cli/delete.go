@@ -24,7 +24,7 @@ func (c *DeleteCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) er
 		return usage.Error("--old chooses the checkpoints, so it takes no name")
 	case c.Old:
 		return (&PruneCmd{c.pruneFlags}).Run(ctx, app, s)
-	case c.All || c.Keep != nil || c.OlderThan != "" || c.MaxSize != "" || c.GC:
+	case c.selects() || c.GC:
 		return usage.Error("--all, --keep, --older-than, --max-size and --gc need --old")
 	case len(c.Refs) > 0 && c.Line != "":
 		return usage.Error("--line deletes a whole line, so it takes no other checkpoints")
@@ -74,6 +74,11 @@ type pruneFlags struct {
 	resultFlags
 }
 
+// selects reports whether a flag says what is removed, so that somebody has to agree to it.
+func (c *pruneFlags) selects() bool {
+	return c.All || c.Keep != nil || c.OlderThan != "" || c.MaxSize != ""
+}
+
 // Run prunes and prints what was dropped and why. It asks first if flags or a size select what is
 // removed; the rules of the workflow need no confirmation.
 func (c *PruneCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) error {
@@ -87,9 +92,8 @@ func (c *PruneCmd) Run(ctx context.Context, app *App, s *checkpoint.Service) err
 	if c.DryRun {
 		return app.give(planned)
 	}
-	chosen := c.All || c.Keep != nil || c.OlderThan != "" || c.MaxSize != "" || plan.Sized
 	// A plan that drops nothing needs no confirmation.
-	if chosen && !c.Yes && len(planned.Prune.Pruned) > 0 {
+	if (c.selects() || plan.Sized) && !c.Yes && len(planned.Prune.Pruned) > 0 {
 		if err := app.confirm(ctx, planned, c.yesFlag); err != nil {
 			return err
 		}
