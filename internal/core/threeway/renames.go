@@ -83,7 +83,7 @@ func (s *set) find(ctx context.Context, path string, base Version) (at, why stri
 		return to, "", nil
 	}
 	if s.edited == nil {
-		if s.edited, err = Renames(ctx, s.repo, s.base, s.ours.Tree); err != nil {
+		if s.edited, err = Renames(ctx, s.repo, s.base, s.ours.Tree, "-M"); err != nil {
 			return path, "", err
 		}
 	}
@@ -109,7 +109,7 @@ func (s *set) refuseEdited(ctx context.Context, changes []Change) error {
 	if err != nil {
 		return err
 	}
-	found, err := Renames(ctx, s.repo, s.base, theirs)
+	found, err := Renames(ctx, s.repo, s.base, theirs, "-M")
 	for from, to := range found {
 		if c, is := at[from]; is && at[to].To.exists() && !git.IsEmptyBlob(c.From.Entry.OID) && !s.versionNow(from, c.From).Same(c.From) {
 			s.pairs[from], s.pairs[to] = to, from
@@ -119,10 +119,11 @@ func (s *set) refuseEdited(ctx context.Context, changes []Change) error {
 	return err
 }
 
-// Renames returns what git takes for renames from one tree to another: by old path the new one.
-func Renames(ctx context.Context, repo *git.Repo, from, to name.OID) (map[string]string, error) {
+// Renames returns what git takes for renames from one tree to another: by old path the new one. alike is the option that
+// says from which share of equal content on, "-M" for git's own half.
+func Renames(ctx context.Context, repo *git.Repo, from, to name.OID, alike string) (map[string]string, error) {
 	const mostCompared = "-l2000" // how many files git compares with each other to find renames
-	out, err := repo.Run(ctx, git.Cmd{Args: []string{"diff-tree", "-r", "-z", "-M", mostCompared, "--diff-filter=R", "--no-ext-diff", "--no-textconv", "--name-status", string(from), string(to)}})
+	out, err := repo.Run(ctx, git.Cmd{Args: []string{"diff-tree", "-r", "-z", alike, mostCompared, "--diff-filter=R", "--no-ext-diff", "--no-textconv", "--name-status", string(from), string(to)}})
 	if err != nil {
 		return nil, err
 	}

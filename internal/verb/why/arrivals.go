@@ -117,7 +117,7 @@ func (h *commits) changes(ctx context.Context, c *arrival) []git.Change {
 		}
 		c.changes, _ = h.s.Repo.Trees.Diff(ctx, before, c.Tree) //nolint:errcheck // then nothing is known of it
 		// A renamed file starts from the one that it was, which is left out.
-		c.renames = renames(ctx, h.s.Repo, before, c.Tree, c.changes)
+		c.renames = renames(ctx, h.s.Repo, before, c.Tree, c.changes, "-M")
 		was := gather.Set(slices.Collect(maps.Values(c.renames)), func(gone git.Change) string { return gone.Path })
 		c.changes = slices.DeleteFunc(c.changes, func(ch git.Change) bool { return was[ch.Path] })
 		for i, ch := range c.changes {

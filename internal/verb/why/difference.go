@@ -50,7 +50,8 @@ func (b *build) difference(ctx context.Context, i int32) (f found) {
 	if !ok {
 		return f
 	}
-	before := renames(ctx, b.s.Repo, from, b.x.Checkpoints[i].Tree, changes)
+	// Whoever renames a file and writes more than it had has not written its lines, though git takes it for a new one.
+	before := renames(ctx, b.s.Repo, from, b.x.Checkpoints[i].Tree, changes, "-M10%")
 	for _, c := range changes {
 		of := foundChange{path: c.Path}
 		if was, is := before[c.Path]; is {
@@ -98,8 +99,9 @@ func (b *build) added(ctx context.Context, c git.Change, committed git.Entry) (o
 	return out
 }
 
-// renames returns, by new path, the removal of the file that it was, of changes between two trees, as git log -M finds it.
-func renames(ctx context.Context, repo *git.Repo, from, to name.OID, changes []git.Change) map[string]git.Change {
+// renames returns, by new path, the removal of the file that it was, of changes between two trees, as git log finds it
+// with -M or, as alike, a lower share.
+func renames(ctx context.Context, repo *git.Repo, from, to name.OID, changes []git.Change, alike string) map[string]git.Change {
 	gone, made := map[string]git.Change{}, false
 	for _, c := range changes {
 		if c.New.Mode == 0 {
@@ -110,6 +112,6 @@ func renames(ctx context.Context, repo *git.Repo, from, to name.OID, changes []g
 	if len(gone) == 0 || !made {
 		return nil
 	}
-	found, _ := threeway.Renames(ctx, repo, from, to) //nolint:errcheck // then none is known
+	found, _ := threeway.Renames(ctx, repo, from, to, alike) //nolint:errcheck // then none is known
 	return gather.Map(slices.Collect(maps.Keys(found)), func(was string) (string, git.Change) { return found[was], gone[was] })
 }

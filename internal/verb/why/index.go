@@ -23,7 +23,7 @@ import (
 const indexFile = "lines.idx"
 
 // magic begins the file, and changes with its format.
-const magic = "gcwhy06\n"
+const magic = "gcwhy07\n"
 
 // Limits of the index. Lines beyond them are not indexed, so no claim is made about them.
 const (
