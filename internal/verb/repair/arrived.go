@@ -28,7 +28,7 @@ type arrivals struct {
 }
 
 func newArrivals(s *store.Store) arrivals {
-	return arrivals{s, gather.Set(checkpoint.OwnWorktrees(s), func(id string) string { return id })}
+	return arrivals{s, gather.SetOf(checkpoint.OwnWorktrees(s))}
 }
 
 // arrived reports whether a checkpoint was made in another clone.

@@ -129,13 +129,13 @@ func (w *walk) cameBack(ctx context.Context, v *version) saved {
 // git restore, brought it back then, and not what made the checkpoint.
 func (w *walk) fromHead(ctx context.Context, v *version, line string) bool {
 	c := w.journals.commits.read(ctx, w.journals.x.Checkpoints[v.point].Head)
-	if c == nil || w.headMoved(ctx, v) {
+	if c == nil || w.headMoved(ctx, v) || w.journals.author(ctx, v.saved).By == author.Agent {
 		return false
 	}
 	count := func(e git.Entry) int {
 		return gather.Count(w.files.read(ctx, e).text, func(l string) bool { return l == line })
 	}
-	return count(w.files.entryAt(ctx, c.Tree, v.path)) > count(v.was) && w.journals.author(ctx, v.saved).By != author.Agent
+	return count(w.files.entryAt(ctx, c.Tree, v.path)) > count(v.was)
 }
 
 // fresh counts letters and digits in the lines of a version that the one before has not.
