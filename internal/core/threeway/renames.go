@@ -119,8 +119,8 @@ func (s *set) refuseEdited(ctx context.Context, changes []Change) error {
 	return err
 }
 
-// Renames returns what git takes for renames from one tree to another: by old path the new one. alike is the option that
-// says from which share of equal content on, "-M" for git's own half.
+// Renames returns what git takes for renames from one tree to another: by old path the new one. alike is git's option for
+// how much of a file has to stay: "-M" means half, "-M10%" a tenth.
 func Renames(ctx context.Context, repo *git.Repo, from, to name.OID, alike string) (map[string]string, error) {
 	const mostCompared = "-l2000" // how many files git compares with each other to find renames
 	out, err := repo.Run(ctx, git.Cmd{Args: []string{"diff-tree", "-r", "-z", alike, mostCompared, "--diff-filter=R", "--no-ext-diff", "--no-textconv", "--name-status", string(from), string(to)}})

@@ -3,11 +3,11 @@
 // docs/interop.md describes the formats for users.
 //
 // Each format has a type that implements layout: read collects documents into a reading, write
-// turns an archive of a session into a rendering. The types are in goteam.go and ultra.go, whose writing
-// halves are in files that end in _write.go, in crunch.go, and in single.go those of orchestrate and pipeline,
-// which have one document per session. Start with this file, then Import (import.go), Export (export.go) and MirrorAll
-// (mirror.go), which connect the layouts
-// with package transfer. That package creates the checkpoints and reads the archives.
+// turns an archive of a session into a rendering. goteam.go and ultra.go read, goteam_write.go and
+// ultra_write.go write; crunch.go does both, and so does single.go for orchestrate and pipeline, which
+// have one document per session. Start with this file, then Import (import.go), Export (export.go) and
+// MirrorAll (mirror.go), which connect the layouts with package transfer. That package creates the
+// checkpoints and reads the archives.
 //
 // All input is untrusted. The package refuses JSON or YAML with duplicate members, too deep or too
 // large, with tags that name types or with aliases that expand without bound; ids that would be

@@ -49,7 +49,7 @@ type Move struct {
 	Branch *checkpoint.BranchPlan // where HEAD goes, with an index that Merge has made for it if it moves; nil: as Head and the request say
 
 	Adds      bool // the session stays, and is to get a checkpoint on top: nothing is discarded
-	Part      bool // only some paths come back, the session stays, and so it does in the undo: with Named and ModePaths
+	Part      bool // only some paths come back, and the session stays, also in the undo; needs Named and ModePaths
 	Exact     bool // everything comes back as it was: flags of the index, and files that are ignored or excluded by now
 	FilesStay bool // no file changes, so Files does not say what the worktree gets
 

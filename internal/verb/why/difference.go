@@ -99,8 +99,8 @@ func (b *build) added(ctx context.Context, c git.Change, committed git.Entry) (o
 	return out
 }
 
-// renames returns, by new path, the removal of the file that it was, of changes between two trees, as git log finds it
-// with -M or, as alike, a lower share.
+// renames returns, by new path, the removal of the file that it was, of changes between two trees, as git finds it with
+// the option alike.
 func renames(ctx context.Context, repo *git.Repo, from, to name.OID, changes []git.Change, alike string) map[string]git.Change {
 	gone, made := map[string]git.Change{}, false
 	for _, c := range changes {
