@@ -110,18 +110,6 @@ func decode(data []byte) (*Log, error) {
 	if int64(len(data)) > math.MaxUint32 || len(data) < len(cacheHeader) || string(data[:len(cacheHeader)]) != cacheHeader {
 		return nil, errors.New("it is no cache of this version")
 	}
-	// The checksums take nearly half of the time, so they have a goroutine of their own.
-	damaged := make(chan int, 1)
-	go func() { damaged <- damagedRecord(data) }()
-	l, err := decodeNodes(data)
-	if i := <-damaged; i >= 0 {
-		return nil, fmt.Errorf("record %d: it has a wrong checksum", i)
-	}
-	return l, err
-}
-
-// decodeNodes reads all records. Their checksums are not known to be right yet.
-func decodeNodes(data []byte) (*Log, error) {
 	const grows = 8 // the spare capacity of slices that the next event will be appended to. A command writes one event or a few
 	guess := len(data)/smallRecord + grows
 	l := &Log{data: data, nodes: make([]node, 0, guess), edges: edges{start: make([]int32, 0, guess+1), to: make([]int32, 0, guess)}}
@@ -133,6 +121,9 @@ func decodeNodes(data []byte) (*Log, error) {
 			return nil, fmt.Errorf("record %d does not fit", n)
 		}
 		at = from + int(size) + 4
+		if binary.LittleEndian.Uint32(data[at-4:]) != recordSum(int32(n), data[from:at-4]) {
+			return nil, fmt.Errorf("record %d: it has a wrong checksum", n)
+		}
 		var err error
 		if last, err = l.decodeNode(node{at: uint32(from), size: uint32(size)}, last); err != nil {
 			return nil, fmt.Errorf("record %d: %w", n, err)
@@ -142,23 +133,6 @@ func decodeNodes(data []byte) (*Log, error) {
 		return nil, errors.New("it is empty")
 	}
 	return finish(l)
-}
-
-// damagedRecord returns the number of the first record with a wrong checksum, or -1. It stops at one
-// that does not fit.
-func damagedRecord(data []byte) int {
-	for at, i := len(cacheHeader), 0; at < len(data); i++ {
-		size, head := binary.Uvarint(data[at:])
-		from := at + max(head, 0)
-		if head <= 0 || uint64(len(data)-from) < size+4 || size > maxRecord {
-			return -1
-		}
-		at = from + int(size) + 4
-		if binary.LittleEndian.Uint32(data[at-4:]) != recordSum(int32(i), data[from:at-4]) {
-			return i
-		}
-	}
-	return -1
 }
 
 // decodeNode reads the record of n and appends n to the journal. It returns the id of the checkpoint that a
