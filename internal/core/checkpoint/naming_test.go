@@ -39,7 +39,7 @@ func story(t *rapid.T) *journal.State {
 			ids = append(ids, st.Events()[len(st.Events())-1].Checkpoint)
 		case kind < 9:
 			to := rapid.SampledFrom(ids).Draw(t, "to")
-			discard, restore, err := st.RollbackPlan(to)
+			_, discard, restore, err := st.RollbackPlan(to)
 			if err != nil {
 				continue
 			}

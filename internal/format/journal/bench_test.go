@@ -165,7 +165,7 @@ func BenchmarkPlans(b *testing.B) {
 	nodes := braid(10_000, 5, 8)
 	s := mustLog(b, nodes, nodes[len(nodes)-1].OID).Fold()
 	for b.Loop() {
-		if _, _, err := s.RollbackPlan(id(3000)); err != nil {
+		if _, _, _, err := s.RollbackPlan(id(3000)); err != nil {
 			b.Fatal(err)
 		}
 		if _, err := s.PlanUndoOf(undoTarget(s, "4f2a9c1b")); err != nil {

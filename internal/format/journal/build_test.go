@@ -147,7 +147,7 @@ func (c *clone) adopt(n int, previous name.ID) *Event {
 func (c *clone) rollback(n int) *Event {
 	c.t.Helper()
 	s := c.state()
-	discard, restore, err := s.RollbackPlan(id(n))
+	_, discard, restore, err := s.RollbackPlan(id(n))
 	if err != nil {
 		c.t.Fatal(err)
 	}

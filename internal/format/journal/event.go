@@ -5,7 +5,7 @@
 // Parse and ParseCommit read an event from a commit, and Event.Message writes one. A Log holds the
 // commits of a journal in memory. Log.Fold replays the events in one deterministic order and
 // returns a State: which checkpoints exist, which are live, discarded, pinned or dead, and which is
-// current. Merge joins the journals of two clones. RollbackPlan, SafetyPlan, PlanUndoOf and Walk
+// current. Merge joins the journals of two clones. RollbackPlan, PlanUndoOf and Walk
 // compute what a rollback, undo or redo has to write. Log.Encode and Decode keep a parsed journal
 // in a cache file.
 //

@@ -196,7 +196,7 @@ func TestStateDoesNotChange(t *testing.T) {
 	if d := cmp.Diff(was, portray(before)); d != "" {
 		t.Fatal(d)
 	}
-	if discard, _, err := before.RollbackPlan(id(1)); err != nil || len(discard) != 1 {
+	if _, discard, _, err := before.RollbackPlan(id(1)); err != nil || len(discard) != 1 {
 		t.Fatal("the old state plans", discard, err)
 	}
 }

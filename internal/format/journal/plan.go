@@ -15,7 +15,6 @@ import (
 var (
 	ErrUnknownCheckpoint = errors.New("no event names the checkpoint")
 	ErrSafety            = errors.New("it is a safety checkpoint")
-	ErrNoSafety          = errors.New("it is no safety checkpoint")
 	ErrNoPlace           = errors.New("no checkpoint was current when it was made")
 	ErrDead              = errors.New("it was pruned")
 	ErrNothingToUndo     = errors.New("this worktree made no rollback that could be undone")
@@ -29,48 +28,33 @@ type Plan struct {
 	Discard, Restore []name.ID // in the order of the fold
 }
 
-// RollbackPlan returns what a rollback to target leaves behind and what it makes live again, see listsTo.
-func (s *State) RollbackPlan(target name.ID) (discard, restore []name.ID, err error) {
-	c := s.Entry(target)
+// RollbackPlan returns what a rollback to the files of a checkpoint makes current, what it leaves behind and
+// what it makes live again, see listsTo. A safety checkpoint cannot become current: the target is then the
+// checkpoint that was current when it was made, or what stands in for it. That may be dead by now; only the files
+// of the safety checkpoint are needed.
+func (s *State) RollbackPlan(id name.ID) (target name.ID, discard, restore []name.ID, err error) {
+	c := s.Entry(id)
 	switch {
 	case c == nil:
-		return nil, nil, fmt.Errorf("roll back to %q: %w", target, ErrUnknownCheckpoint)
-	case c.Safety:
-		return nil, nil, fmt.Errorf("roll back to %q: %w", target, ErrSafety)
+		return "", nil, nil, fmt.Errorf("roll back to %q: %w", id, ErrUnknownCheckpoint)
 	case c.Dead:
-		return nil, nil, fmt.Errorf("roll back to %q: %w", target, ErrDead)
+		return "", nil, nil, fmt.Errorf("roll back to %q: %w", id, ErrDead)
 	}
-	discard, restore = s.fold.listsTo(s.fold.entry(target))
-	return discard, restore, nil
-}
-
-// SafetyPlan returns the plan of a rollback to the files of a safety checkpoint. A safety
-// checkpoint cannot become current, so target is the checkpoint that was current when it was made,
-// or what stands in for it. The lists are those of RollbackPlan. The target may be dead by now; only the
-// files of the safety checkpoint are needed.
-func (s *State) SafetyPlan(safety name.ID) (target name.ID, discard, restore []name.ID, err error) {
-	c := s.Entry(safety)
-	switch {
-	case c == nil:
-		return "", nil, nil, fmt.Errorf("roll back to %q: %w", safety, ErrUnknownCheckpoint)
-	case !c.Safety:
-		return "", nil, nil, fmt.Errorf("roll back to %q: %w", safety, ErrNoSafety)
-	case c.Dead:
-		return "", nil, nil, fmt.Errorf("roll back to %q: %w", safety, ErrDead)
+	f, target := s.fold, id
+	if c.Safety {
+		target = s.StandIn(c.Event().Previous)
 	}
-	f := s.fold
-	target = s.StandIn(c.Event().Previous)
-	chosen := f.entry(target)
-	switch {
+	switch chosen := f.entry(target); {
 	case chosen == none:
-		return "", nil, nil, fmt.Errorf("roll back to %q: %w", safety, ErrNoPlace)
+		return "", nil, nil, fmt.Errorf("roll back to %q: %w", id, ErrNoPlace)
 	case chosen == unnamed:
-		return "", nil, nil, fmt.Errorf("roll back to %q: its place is %q: %w", safety, target, ErrUnknownCheckpoint)
+		return "", nil, nil, fmt.Errorf("roll back to %q: its place is %q: %w", id, target, ErrUnknownCheckpoint)
 	case f.node(int(chosen)).safety:
-		return "", nil, nil, fmt.Errorf("roll back to %q: its place is %q: %w", safety, target, ErrSafety)
+		return "", nil, nil, fmt.Errorf("roll back to %q: its place is %q: %w", id, target, ErrSafety)
+	default:
+		discard, restore = f.listsTo(chosen)
+		return target, discard, restore, nil
 	}
-	discard, restore = f.listsTo(chosen)
-	return target, discard, restore, nil
 }
 
 // UndoCandidates returns the last rollback or undo of each worktree, newest first. A worktree that

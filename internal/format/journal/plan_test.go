@@ -19,7 +19,7 @@ func TestPlansFollowTheRules(t *testing.T) {
 				if e.Safety || e.Dead {
 					continue
 				}
-				discard, restore, err := s.RollbackPlan(e.Checkpoint)
+				_, discard, restore, err := s.RollbackPlan(e.Checkpoint)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -107,7 +107,7 @@ func TestRollbackAndConcurrentWork(t *testing.T) {
 	b.clock = a.clock.Add(5e9)
 	b.create(4)
 	a.pull(b)
-	discard, restore, err := a.state().RollbackPlan(id(3))
+	_, discard, restore, err := a.state().RollbackPlan(id(3))
 	if err != nil || discard != nil || restore != nil {
 		t.Fatal(discard, restore, err)
 	}
@@ -142,15 +142,15 @@ func TestPlansRefuse(t *testing.T) {
 	a := newClone(t, "a")
 	a.create(1)
 	s := a.state()
-	if _, _, err := s.RollbackPlan(id(7)); !errors.Is(err, ErrUnknownCheckpoint) {
+	if _, _, _, err := s.RollbackPlan(id(7)); !errors.Is(err, ErrUnknownCheckpoint) {
 		t.Error("unknown:", err)
 	}
 	v := a.rollback(1)
-	if _, _, err := a.state().RollbackPlan(v.Safety); !errors.Is(err, ErrSafety) {
-		t.Error("safety:", err)
+	if target, _, _, err := a.state().RollbackPlan(v.Safety); err != nil || target != id(1) {
+		t.Error("safety:", target, err)
 	}
 	a.prune(1)
-	if _, _, err := a.state().RollbackPlan(id(1)); !errors.Is(err, ErrDead) {
+	if _, _, _, err := a.state().RollbackPlan(id(1)); !errors.Is(err, ErrDead) {
 		t.Error("dead:", err)
 	}
 	if _, err := s.PlanUndoOf(v); !errors.Is(err, ErrNothingToUndo) {
@@ -200,10 +200,10 @@ func TestRebuild(t *testing.T) {
 	}
 	// The rebuilt checkpoint takes the place of the damaged one, as a target and as one that stays
 	// live.
-	if discard, _, err := a.state().RollbackPlan(id(22)); err != nil || !slices.Equal(discard, []name.ID{id(3), id(33)}) {
+	if _, discard, _, err := a.state().RollbackPlan(id(22)); err != nil || !slices.Equal(discard, []name.ID{id(3), id(33)}) {
 		t.Error("rollback to the rebuilt step 2 discards", discard, err)
 	}
-	if discard, _, err := a.state().RollbackPlan(id(3)); err != nil || len(discard) != 0 {
+	if _, discard, _, err := a.state().RollbackPlan(id(3)); err != nil || len(discard) != 0 {
 		t.Error("rollback to step 3 discards", discard, err)
 	}
 	a.write(Event{Kind: KindRebuild, Checkpoint: id(1)})
@@ -228,7 +228,7 @@ func TestRebuiltComesBack(t *testing.T) {
 	e := checkpoint(KindRebuild, 4, "")
 	e.RebuiltFrom = safety
 	a.write(e)
-	if discard, _, err := a.state().RollbackPlan(id(4)); err != nil || slices.Contains(discard, id(4)) {
+	if _, discard, _, err := a.state().RollbackPlan(id(4)); err != nil || slices.Contains(discard, id(4)) {
 		t.Error("the target would be discarded:", discard, err)
 	}
 }
@@ -259,7 +259,7 @@ func TestForgedCircles(t *testing.T) {
 	a.write(e)
 	e.RebuiltFrom = id(2)
 	a.write(e)
-	if _, _, err := a.state().RollbackPlan(id(2)); err != nil {
+	if _, _, _, err := a.state().RollbackPlan(id(2)); err != nil {
 		t.Error(err)
 	}
 	if line := slices.Collect(a.state().Line()); len(line) != 2 {

@@ -60,7 +60,7 @@ func TestTrailersInAMergedJournal(t *testing.T) {
 	if heads := s.Heads(); len(heads) != 1 || heads[0].Step != 5 {
 		t.Error("the heads are", heads)
 	}
-	if discard, _, err := s.RollbackPlan(id(1)); err != nil || !slices.Equal(discard, []name.ID{id(3), id(4), id(5)}) {
+	if _, discard, _, err := s.RollbackPlan(id(1)); err != nil || !slices.Equal(discard, []name.ID{id(3), id(4), id(5)}) {
 		t.Error("a rollback leaves", discard, err)
 	}
 }

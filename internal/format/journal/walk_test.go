@@ -59,7 +59,7 @@ func (w *walker) create(c *clone, n int) { c.create(n); w.kept[id(n)] = w.disk }
 func (w *walker) rollback(c *clone, n int) {
 	w.t.Helper()
 	s := c.state()
-	discard, restore, err := s.RollbackPlan(id(n))
+	_, discard, restore, err := s.RollbackPlan(id(n))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -260,7 +260,7 @@ func TestWalkCases(t *testing.T) {
 		before := summary(a.state())
 		w.rollback(a, 3)
 		last := a.state().Rollbacks[1].Safety
-		target, discard, restore, err := a.state().SafetyPlan(last)
+		target, discard, restore, err := a.state().RollbackPlan(last)
 		if err != nil || target != id(1) {
 			t.Fatal(target, err)
 		}
@@ -273,18 +273,10 @@ func TestWalkCases(t *testing.T) {
 
 func TestSafetyPlanRefuses(t *testing.T) {
 	a := newClone(t, "a")
-	first := a.create(1).Checkpoint
-	for _, c := range []struct {
-		id   name.ID
-		want error
-	}{{id(7), ErrUnknownCheckpoint}, {first, ErrNoSafety}} {
-		if _, _, _, err := a.state().SafetyPlan(c.id); !errors.Is(err, c.want) {
-			t.Error(c.id, err)
-		}
-	}
+	a.create(1)
 	a.prune(1)
 	nowhere := a.safe()
-	if _, _, _, err := a.state().SafetyPlan(nowhere); !errors.Is(err, ErrNoPlace) {
+	if _, _, _, err := a.state().RollbackPlan(nowhere); !errors.Is(err, ErrNoPlace) {
 		t.Error("made when nothing was current:", err)
 	}
 }

@@ -36,7 +36,7 @@ func TestTagsFollow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	discard, restore, err := st.RollbackPlan(one)
+	_, discard, restore, err := st.RollbackPlan(one)
 	if err != nil {
 		t.Fatal(err)
 	}

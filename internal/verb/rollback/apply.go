@@ -320,10 +320,8 @@ func recordMove(ctx context.Context, s *store.Store, meta checkpoint.Intent) (wa
 		case meta.Stays: // a promotion discards nothing
 		case len(meta.Levels) > 0:
 			events, err = undoEvents(v.State, e, meta.Levels)
-		case e.Files != "":
-			_, events[0].Discard, events[0].Restore, err = v.State.SafetyPlan(e.Files)
 		default:
-			events[0].Discard, events[0].Restore, err = v.State.RollbackPlan(e.To)
+			_, events[0].Discard, events[0].Restore, err = v.State.RollbackPlan(cmp.Or(e.Files, e.To))
 		}
 		if err != nil {
 			return store.Change{}, err

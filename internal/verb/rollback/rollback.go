@@ -124,21 +124,18 @@ func Prepare(ctx context.Context, s *checkpoint.Service, req Request) (*Plan, er
 		}
 		return plan(ctx, t)
 	}
-	t := target{s: s, req: req, Move: Move{To: to, Files: to.Entry, Named: to.Entry.Safety}}
-	if t.Named {
-		// It is never current itself: the session returns to the checkpoint that was current when it was made.
-		var id name.ID
-		if id, t.discard, t.restore, err = to.State.SafetyPlan(to.Entry.Checkpoint); errors.Is(err, journal.ErrNoPlace) {
-			hint := fmt.Sprintf("`git restore --source=%s -- PATH` brings its files", to.Entry.Event().Commit.Short())
-			err = checkpoint.Failure(checkpoint.KindRefused, hint, "%s was made when there was no current checkpoint, so there is none to go back to", checkpoint.CalledBy(to.Entry))
-		}
-		t.To = &checkpoint.Found{Session: to.Session, State: to.State, Entry: to.State.Entry(id)}
-	} else {
-		t.discard, t.restore, err = to.State.RollbackPlan(to.Entry.Checkpoint)
+	t := target{s: s, req: req, Move: Move{Files: to.Entry, Named: to.Entry.Safety}}
+	// A safety checkpoint is never current itself: the session returns to the checkpoint that was current when it was made.
+	id, discard, restore, err := to.State.RollbackPlan(to.Entry.Checkpoint)
+	if errors.Is(err, journal.ErrNoPlace) {
+		hint := fmt.Sprintf("`git restore --source=%s -- PATH` brings its files", to.Entry.Event().Commit.Short())
+		err = checkpoint.Failure(checkpoint.KindRefused, hint, "%s was made when there was no current checkpoint, so there is none to go back to", checkpoint.CalledBy(to.Entry))
 	}
 	if err != nil {
 		return nil, err
 	}
+	t.To = &checkpoint.Found{Session: to.Session, State: to.State, Entry: to.State.Entry(id)}
+	t.discard, t.restore = discard, restore
 	t.Before = "before the rollback to " + checkpoint.CalledBy(t.To.Entry)
 	return plan(ctx, t)
 }
