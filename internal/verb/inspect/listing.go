@@ -46,9 +46,9 @@ type Row struct {
 	onHead bool
 }
 
-// eachRecord calls each for the valid items with their records, from several goroutines at once. What cannot be
-// read is left out: the list says what is damaged.
-func (l *Listing) eachRecord(ctx context.Context, s *store.Store, byID map[name.ID]*store.Summary, each func(i int, rec *record.Record)) error {
+// eachRecord calls each for the valid items with their records, as text and parsed, from several goroutines at once.
+// What cannot be read is left out: the list says what is damaged.
+func (l *Listing) eachRecord(ctx context.Context, s *store.Store, byID map[name.ID]*store.Summary, each func(i int, raw []byte, rec *record.Record) error) error {
 	var of []*store.Summary
 	var places []int
 	for i, item := range l.Items {
@@ -56,10 +56,18 @@ func (l *Listing) eachRecord(ctx context.Context, s *store.Store, byID map[name.
 			of, places = append(of, byID[item.ID]), append(places, i)
 		}
 	}
-	return s.EachRecord(ctx, of, func(i int, _ []byte, rec *record.Record) error {
-		each(places[i], rec)
-		return nil
-	})
+	return s.EachRecord(ctx, of, func(i int, raw []byte, rec *record.Record) error { return each(places[i], raw, rec) })
+}
+
+// keep keeps the items that fit, by place.
+func (l *Listing) keep(fits []bool) {
+	kept := l.Items[:0]
+	for i, item := range l.Items {
+		if fits[i] {
+			kept = append(kept, item)
+		}
+	}
+	l.Items = kept
 }
 
 // grep keeps the items whose message or a changed path has a word, in any case.
@@ -72,16 +80,11 @@ func (l *Listing) grep(ctx context.Context, s *store.Store, st *journal.State, b
 	for i, item := range l.Items { // even one whose record is damaged
 		found[i] = strings.Contains(folded(item.Message), word)
 	}
-	err := l.eachRecord(ctx, s, byID, func(i int, rec *record.Record) {
+	err := l.eachRecord(ctx, s, byID, func(i int, _ []byte, rec *record.Record) error {
 		found[i] = found[i] || hasWord(checkpoint.DescribedBy(st.Entry(l.Items[i].ID), rec), word)
+		return nil
 	})
-	kept := l.Items[:0]
-	for i, item := range l.Items {
-		if found[i] {
-			kept = append(kept, item)
-		}
-	}
-	l.Items = kept
+	l.keep(found)
 	return err
 }
 
@@ -90,8 +93,9 @@ func (l *Listing) details(ctx context.Context, s *store.Store, st *journal.State
 	if detail == DetailNone {
 		return nil
 	}
-	if err := l.eachRecord(ctx, s, byID, func(i int, rec *record.Record) {
+	if err := l.eachRecord(ctx, s, byID, func(i int, _ []byte, rec *record.Record) error {
 		l.Items[i].Row = rowOf(checkpoint.DescribedBy(st.Entry(l.Items[i].ID), rec))
+		return nil
 	}); err != nil {
 		return err
 	}
@@ -263,44 +267,32 @@ func (req ListRequest) leavesOut(c *workflow.Condition, e journal.Standing) bool
 	return c == nil || !c.Asks("discarded")
 }
 
-// fitting returns the items for which the expression is true. An item that is not valid may have no
+// fit keeps the items for which the expression is true. An item that is not valid may have no
 // record, so it can only fit if the expression or the request asks for invalid ones.
-func fitting(ctx context.Context, s *store.Store, items []Item, byID map[name.ID]*store.Summary, req ListRequest, where *workflow.Condition) ([]Item, error) {
+func (l *Listing) fit(ctx context.Context, s *store.Store, byID map[name.ID]*store.Summary, req ListRequest, where *workflow.Condition) error {
+	if where == nil {
+		return nil
+	}
 	if req.Hidden != HiddenShown && !where.Asks("valid") && !where.Asks("problem") {
-		items = slices.DeleteFunc(items, func(i Item) bool { return !i.Valid })
+		l.Items = slices.DeleteFunc(l.Items, func(i Item) bool { return !i.Valid })
 	}
-	fits := make(map[name.ID]bool, len(items))
-	var whole []Item
-	var of []*store.Summary
-	for _, item := range items {
-		if item.Valid {
-			whole, of = append(whole, item), append(of, byID[item.ID])
-			continue
-		}
-		holds, err := where.Holds(nil, lineOf(item))
-		if err != nil {
-			return nil, err
-		}
-		fits[item.ID] = holds
-	}
-	// One slot for each item, so that the goroutines need no lock.
-	held := make([]bool, len(whole))
+	fits := make([]bool, len(l.Items)) // one slot for each item, so that the goroutines need no lock
 	var once sync.Once
 	var first error // the first error: others have the same cause
-	// Records are read and judged by several goroutines at once.
-	err := s.EachRecord(ctx, of, func(i int, raw []byte, _ *record.Record) (err error) {
-		if held[i], err = where.Holds(raw, lineOf(whole[i])); err != nil {
+	holds := func(i int, raw []byte, _ *record.Record) (err error) {
+		if fits[i], err = where.Holds(raw, lineOf(l.Items[i])); err != nil {
 			once.Do(func() { first = err })
 		}
 		return err
-	})
-	if err = cmp.Or(first, err); err != nil {
-		return nil, err
 	}
-	for i, item := range whole {
-		fits[item.ID] = held[i]
+	for i, item := range l.Items {
+		if !item.Valid && holds(i, nil, nil) != nil {
+			return first
+		}
 	}
-	return slices.DeleteFunc(items, func(i Item) bool { return !fits[i.ID] }), nil
+	err := l.eachRecord(ctx, s, byID, holds)
+	l.keep(fits)
+	return cmp.Or(first, err)
 }
 
 // lineOf returns the members of an item's JSON line, for use in an expression.

@@ -147,10 +147,8 @@ func listSession(ctx context.Context, s *checkpoint.Rules, session name.Session,
 	}
 	// The time comes from the commit, so this filter runs after reading.
 	l.Items = slices.DeleteFunc(items, func(i Item) bool { return i.CreatedAt.Before(req.Since) })
-	if where != nil {
-		if l.Items, err = fitting(ctx, s.Store, l.Items, byID, req, where); err != nil {
-			return nil, err
-		}
+	if err = l.fit(ctx, s.Store, byID, req, where); err != nil {
+		return nil, err
 	}
 	if err = l.grep(ctx, s.Store, st, byID, req.Grep); err != nil {
 		return nil, err
