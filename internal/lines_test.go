@@ -165,7 +165,6 @@ func embedded() []string {
 		"verb/repair/beside repairs",
 		"verb/repair/repairs rebuilding",
 		"verb/transfer/ExportRequest Destination",
-		"verb/transfer/importWriter importing",
 		"verb/travel/pushRound transfer",
 	}
 }

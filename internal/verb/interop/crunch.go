@@ -62,7 +62,7 @@ func (l crunch) read(r *reading) {
 // issue adds the session of one issue. If the import is restricted to a single file (all is false),
 // index and link are ignored, since they are about the whole directory.
 func (l crunch) issue(r *reading, issue, dir string, files []fs.DirEntry) {
-	in := transfer.ImportSession{Workflow: Crunch}
+	in := transfer.ImportSession{Format: Crunch}
 	all := r.wanted(dir)
 	var index gjson.Result
 	if all {

@@ -83,7 +83,7 @@ type goTeamSession struct {
 // documents may lack. If the import is restricted to a single file they are ignored.
 func (g goTeam) session(r *reading, dir string, files []fs.DirEntry) {
 	s := &goTeamSession{reading: r, dir: dir, seen: ids{}, times: map[string]string{}}
-	in := transfer.ImportSession{Workflow: GoTeam}
+	in := transfer.ImportSession{Format: GoTeam}
 	for _, name := range []string{manifestFile, historyFile} {
 		if !r.wanted(dir) {
 			break

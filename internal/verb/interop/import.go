@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/render"
 	"git-checkpoint/internal/sys/gather"
@@ -63,7 +64,7 @@ func Import(ctx context.Context, s *checkpoint.Rules, req ImportRequest) (*Impor
 		DryRun: req.DryRun, Documents: []transfer.Imported{}, Sessions: []string{}, Problems: []Problem{}, Warnings: []string{},
 		Settings: []checkpoint.Setting{},
 	}
-	var requests []transfer.ImportRequest
+	var sessions []transfer.ImportSession
 	var names []string
 	for _, format := range formats {
 		p, there := places[format]
@@ -76,7 +77,7 @@ func Import(ctx context.Context, s *checkpoint.Rules, req ImportRequest) (*Impor
 		}
 		if found {
 			names = append(names, format)
-			requests = append(requests, got)
+			sessions = append(sessions, got...)
 		}
 	}
 	answer.Format = strings.Join(names, ",")
@@ -89,10 +90,10 @@ func Import(ctx context.Context, s *checkpoint.Rules, req ImportRequest) (*Impor
 	if len(answer.Problems) > 0 && !req.KeepGoing {
 		return nil, faulty(answer.Problems, "nothing was imported; --keep-going imports the rest")
 	}
-	if err := choose(requests, req.Session); err != nil {
+	if sessions, err = choose(sessions, req.Session); err != nil {
 		return nil, err
 	}
-	return answer, importSessions(ctx, s, requests, req, answer)
+	return answer, importSessions(ctx, s, sessions, req, answer)
 }
 
 // faulty returns one error for all documents that cannot be imported.
@@ -113,13 +114,12 @@ func ofMany(kind checkpoint.Kind, places []string, one, many, hint string) *chec
 	return e
 }
 
-// read reads one layout at a place. Problems, warnings and settings go to answer. found is false if
-// there is nothing to import.
-func read(ctx context.Context, s *checkpoint.Rules, format string, p place, answer *ImportAnswer) (transfer.ImportRequest, bool, error) {
-	out := transfer.ImportRequest{Format: format}
+// read reads the sessions of one layout at a place. Problems, warnings and settings go to answer. found
+// is false if there is nothing to import.
+func read(ctx context.Context, s *checkpoint.Rules, format string, p place, answer *ImportAnswer) (sessions []transfer.ImportSession, found bool, err error) {
 	t, err := p.open()
 	if err != nil {
-		return out, false, err
+		return nil, false, err
 	}
 	defer t.root.Close() //nolint:errcheck // only read
 	r := &reading{tree: t}
@@ -130,28 +130,33 @@ func read(ctx context.Context, s *checkpoint.Rules, format string, p place, answ
 	if len(r.sessions) > 0 || len(r.problems) > 0 {
 		answer.Warnings = append(answer.Warnings, r.warnings...)
 	}
-	out.Sessions = r.sessions
 	if r.settings != nil {
 		answer.configured(s, format, r.settings)
 	}
-	for i := range out.Sessions {
-		if err := know(ctx, s, format, &out.Sessions[i]); err != nil {
-			return out, false, err
+	for i := range r.sessions {
+		if err := know(ctx, s, &r.sessions[i]); err != nil {
+			return nil, false, err
 		}
 	}
-	return out, len(r.sessions) > 0 || r.settings != nil, ctx.Err()
+	return r.sessions, len(r.sessions) > 0 || r.settings != nil, ctx.Err()
 }
 
 // configured adds the settings of a foreign configuration file to the answer, and a warning for
 // each member that has no equivalent here.
 func (a *ImportAnswer) configured(s *checkpoint.Rules, format string, document json.RawMessage) {
-	found, unused, err := transfer.ForeignSettings(s, format, document, crunchConfig)
+	def, err := s.Definition(format)
+	var found workflow.Configured
+	if err == nil {
+		found, err = def.Configuration(document)
+	}
 	if err != nil {
 		a.Problems = append(a.Problems, Problem{Path: crunchConfig, Message: err.Error()})
 		return
 	}
-	a.Settings = found
-	for _, what := range unused {
+	a.Settings = gather.List(found.Settings, func(kv workflow.KeyValue) checkpoint.Setting {
+		return checkpoint.Setting{Key: kv.Key, Value: kv.Value, Origin: crunchConfig}
+	})
+	for _, what := range found.Unused {
 		name, why, known := strings.Cut(what, ": ")
 		if !known {
 			why = "git-checkpoint has no such setting"
@@ -160,64 +165,42 @@ func (a *ImportAnswer) configured(s *checkpoint.Rules, format string, document j
 	}
 }
 
-// choose restricts the requests to the session that was asked for. If there is only one session in
-// all of them, it takes that one and renames it.
-func choose(requests []transfer.ImportRequest, wanted string) error {
+// choose returns the session that was asked for, of all that were found. If there is only one, it takes
+// that one and renames it.
+func choose(sessions []transfer.ImportSession, wanted string) ([]transfer.ImportSession, error) {
 	if wanted == "" {
-		return twins(requests)
+		return sessions, twins(sessions)
 	}
-	var all []string
-	for i := range requests {
-		for _, in := range requests[i].Sessions {
-			all = append(all, in.Session)
-		}
+	at := slices.IndexFunc(sessions, func(in transfer.ImportSession) bool { return in.Session == wanted || len(sessions) == 1 })
+	if at < 0 {
+		all := gather.List(sessions, func(in transfer.ImportSession) string { return in.Session })
+		return nil, checkpoint.Failure(checkpoint.KindNotFound, "there are: "+strings.Join(all, ", "), "there is no session %q", wanted)
 	}
-	found := false
-	for i := range requests {
-		requests[i].Sessions = slices.DeleteFunc(requests[i].Sessions, func(in transfer.ImportSession) bool {
-			if found || in.Session != wanted && len(all) > 1 {
-				return true
-			}
-			found = true
-			return false
-		})
-		for j := range requests[i].Sessions {
-			requests[i].Sessions[j].Session = wanted
-		}
-	}
-	if found {
-		return nil
-	}
-	return checkpoint.Failure(checkpoint.KindNotFound, "there are: "+strings.Join(all, ", "), "there is no session %q", wanted)
+	sessions[at].Session = wanted
+	return sessions[at : at+1], nil
 }
 
 // twins returns an error if two layouts have a session of the same name: their documents would end
 // up in one session. Names that differ only in case count as the same.
-func twins(requests []transfer.ImportRequest) error {
+func twins(sessions []transfer.ImportSession) error {
 	seen := map[string]string{}
-	for _, req := range requests {
-		for _, in := range req.Sessions {
-			key := strings.ToLower(in.Session)
-			if other, twice := seen[key]; twice {
-				return checkpoint.Failure(checkpoint.KindInvalid, "--format imports one of them, --session gives it another name", "%[2]s and %[3]s both have a session %[1]q", in.Session, other, req.Format)
-			}
-			seen[key] = req.Format
+	for _, in := range sessions {
+		key := strings.ToLower(in.Session)
+		if other, twice := seen[key]; twice {
+			return checkpoint.Failure(checkpoint.KindInvalid, "--format imports one of them, --session gives it another name", "%[2]s and %[3]s both have a session %[1]q", in.Session, other, in.Format)
 		}
+		seen[key] = in.Format
 	}
 	return nil
 }
 
 // importSessions imports the sessions, or in a dry run finds out what would be imported, and counts the
 // results.
-func importSessions(ctx context.Context, s *checkpoint.Rules, requests []transfer.ImportRequest, req ImportRequest, answer *ImportAnswer) error {
-	for i := range requests {
-		requests[i].DryRun = req.DryRun
-		for _, in := range requests[i].Sessions {
-			answer.Sessions = append(answer.Sessions, in.Session)
-		}
+func importSessions(ctx context.Context, s *checkpoint.Rules, sessions []transfer.ImportSession, req ImportRequest, answer *ImportAnswer) (err error) {
+	for _, in := range sessions {
+		answer.Sessions = append(answer.Sessions, in.Session)
 	}
-	var err error
-	if answer.Documents, err = transfer.Import(ctx, s, requests); err != nil {
+	if answer.Documents, err = transfer.Import(ctx, s, sessions, req.DryRun); err != nil {
 		return err
 	}
 	for _, d := range answer.Documents {
@@ -236,7 +219,7 @@ func importSessions(ctx context.Context, s *checkpoint.Rules, requests []transfe
 // know adds the documents that this program would export for the session's own checkpoints. If a
 // document that was exported from here is imported again, the import recognizes it and adds
 // nothing.
-func know(ctx context.Context, s *checkpoint.Rules, format string, in *transfer.ImportSession) error {
+func know(ctx context.Context, s *checkpoint.Rules, in *transfer.ImportSession) error {
 	own, err := transfer.MadeHere(ctx, s.Store, in.Session)
 	if err != nil || !own {
 		return err
@@ -245,7 +228,7 @@ func know(ctx context.Context, s *checkpoint.Rules, format string, in *transfer.
 	if err != nil {
 		return err
 	}
-	in.Known = knownDocuments(format, a)
+	in.Known = knownDocuments(in.Format, a)
 	return nil
 }
 

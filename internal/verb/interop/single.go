@@ -90,7 +90,7 @@ func (o orchestrate) document(r *reading, name string, src *source, seen ids) er
 	if err != nil {
 		return err
 	}
-	in := transfer.ImportSession{Session: session, Workflow: Orchestrate, Topic: text(at, "workflow_description"), CreatedAt: began}
+	in := transfer.ImportSession{Session: session, Format: Orchestrate, Topic: text(at, "workflow_description"), CreatedAt: began}
 	if path.Base(path.Dir(src.path)) == orchestrateFailed {
 		in.Status = "failed"
 		if text(at, "status") == "abandoned" {
@@ -151,7 +151,7 @@ func (pipeline) document(r *reading, name string, src *source, seen ids) error {
 	// A changed document has the same key, so the import adds a checkpoint after the existing one.
 	d := src.document(prd, keptDocument)
 	d.At, d.Step = when, whole(at.Get("current_phase"))
-	r.addOnce(transfer.ImportSession{Session: prd, Workflow: Pipeline, Topic: text(at, "prd_title"), CreatedAt: when}, d)
+	r.addOnce(transfer.ImportSession{Session: prd, Format: Pipeline, Topic: text(at, "prd_title"), CreatedAt: when}, d)
 	return nil
 }
 

@@ -175,7 +175,7 @@ func phaseNumber(v gjson.Result) *int {
 // is current, because the layout records neither.
 func (ultraCreate) project(r *reading, id string, documents []*transfer.ImportDocument) {
 	session, _ := sessionOf(id) //nolint:errcheck // add has checked it
-	in := transfer.ImportSession{Session: session, Workflow: UltraCreate}
+	in := transfer.ImportSession{Session: session, Format: UltraCreate}
 	documents = ordered(documents, func(*transfer.ImportDocument) int { return 0 })
 	last := documents[len(documents)-1]
 	in.Steps, in.Current, in.Branch, in.CreatedAt = gather.List(documents, stepOf), last.Key, last.Branch, documents[0].At

@@ -6,7 +6,6 @@ package transfer
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -240,20 +239,4 @@ func MadeHere(ctx context.Context, s *store.Store, session string) (bool, error)
 		}
 	}
 	return false, nil
-}
-
-// ForeignSettings translates another system's configuration file to settings of this
-// program, and lists the members that have no equivalent (unused). It does not set
-// anything.
-func ForeignSettings(s *checkpoint.Rules, workflow string, document json.RawMessage, origin string) (settings []checkpoint.Setting, unused []string, err error) {
-	def, err := s.Definition(workflow)
-	if err != nil {
-		return nil, nil, err
-	}
-	found, err := def.Configuration(document)
-	settings = []checkpoint.Setting{}
-	for _, kv := range found.Settings {
-		settings = append(settings, checkpoint.Setting{Key: kv.Key, Value: kv.Value, Origin: origin})
-	}
-	return settings, found.Unused, err
 }

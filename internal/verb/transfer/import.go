@@ -15,30 +15,23 @@ import (
 )
 
 // Documents of other systems come in as the values in this file. A reader in package
-// interop parses a layout and fills in an ImportRequest per layout. Import makes
+// interop parses a layout and fills in an ImportSession per session. Import makes
 // checkpoints and events of them:
 //
-//   import_plan.go   looks up the commits and branches that documents name, and decides which are new,
-//                    changed or known, in memory
-//   import_build.go  writes records, objects and events of what is new, in one transaction per session
+//   import_map.go    looks up the commits and branches that documents name, and keeps in mind what the
+//                    session has after each step
+//   import_build.go  decides which documents are new, changed or known, and writes records, objects and
+//                    events of what is new, in one transaction per session
 //
 // An import can be repeated: documents are recognised by key and digest, so only what is
 // new is added.
 
-// ImportRequest is what a reader found in one layout.
-type ImportRequest struct {
-	// Name of the layout, such as "go-team".
-	Format   string
-	Sessions []ImportSession
-	DryRun   bool // plan only, write nothing
-}
-
 // ImportSession is one session of another system.
 type ImportSession struct {
-	Session  string
-	Workflow string
-	Topic    string
-	Branch   string // short name; recorded only if the branch exists here
+	Format  string // name of the layout, such as "go-team", and of the workflow of a new session
+	Session string
+	Topic   string
+	Branch  string // short name; recorded only if the branch exists here
 	// The status with which it was closed; empty: it is open.
 	Status    string
 	CreatedAt time.Time
@@ -126,34 +119,32 @@ const (
 )
 
 // Import makes checkpoints of documents and events of rollbacks. It touches neither the
-// worktree nor the index, HEAD or the configuration. All sessions are planned before the
+// worktree nor the index, HEAD or the configuration. All sessions are checked before the
 // first is written, so an error in a document leaves nothing behind. A failed write leaves
-// the sessions before it imported.
-func Import(ctx context.Context, s *checkpoint.Rules, requests []ImportRequest) ([]Imported, error) {
+// the sessions before it imported. A dry run writes nothing.
+func Import(ctx context.Context, s *checkpoint.Rules, sessions []ImportSession, dryRun bool) ([]Imported, error) {
+	links, err := findLinks(ctx, s.Repo, sessions)
+	if err != nil {
+		return nil, err
+	}
 	var imports []*importing
 	out := []Imported{}
-	for _, req := range requests {
-		links, err := findLinks(ctx, s.Repo, req.Sessions)
+	for i := range sessions {
+		im, err := newImport(ctx, s, &sessions[i], links, dryRun)
 		if err != nil {
 			return nil, err
 		}
-		for i := range req.Sessions {
-			im, err := newImport(ctx, s, req, &req.Sessions[i], links)
-			if err != nil {
-				return nil, err
-			}
-			if req.DryRun {
-				out = append(out, im.told...)
-				continue
-			}
-			imports = append(imports, im)
+		if dryRun {
+			out = append(out, im.told...)
+			continue
 		}
+		imports = append(imports, im)
 	}
 	if len(imports) == 0 {
 		return out, nil
 	}
 	// Many objects are written at once, so they go into packs and not into loose files.
-	err := s.Repo.Objects.InPacks(ctx, func() error {
+	err = s.Repo.Objects.InPacks(ctx, func() error {
 		for _, im := range imports {
 			if _, err := checkpoint.Transact(ctx, s.Store, im.session, im.build); err != nil {
 				return err
@@ -165,27 +156,31 @@ func Import(ctx context.Context, s *checkpoint.Rules, requests []ImportRequest) 
 	return out, err
 }
 
-// importing is the import of one session. The plan depends on the journal, so build plans
-// again if another writer changed the journal in the meantime.
+// importing is the import of one session.
 type importing struct {
 	s       *store.Store
-	format  string
 	in      *ImportSession
 	session name.Session
 	def     *workflow.Definition
 	links   links
 	digests []string // digest of each document, by step
 	limit   int64    // checkpoint.maxRecordSize in bytes
+	dryRun  bool
 
-	// importMap and told are results of the last plan.
+	// What the last build made. It depends on the journal, so build begins again if another writer
+	// changed the journal in the meantime.
 	importMap *importMap
 	told      []Imported
+	change    store.Change
+	beside    map[string]name.OID // the blobs of in.Beside by name, which all documents share; nil: not written yet
+	drawn     map[name.ID]bool    // the ids that this import has used
+	newest    time.Time           // of the documents that were added
 }
 
-// newImport validates a session, so that errors show before anything is written. For a dry run it
-// makes the plan as well.
-func newImport(ctx context.Context, s *checkpoint.Rules, req ImportRequest, in *ImportSession, l links) (*importing, error) {
-	im := &importing{s: s.Store, format: req.Format, in: in, links: l, digests: make([]string, len(in.Steps))}
+// newImport validates a session, so that errors show before anything is written. In a dry run it
+// finds out what an import would do as well.
+func newImport(ctx context.Context, s *checkpoint.Rules, in *ImportSession, l links, dryRun bool) (*importing, error) {
+	im := &importing{s: s.Store, in: in, links: l, digests: make([]string, len(in.Steps)), dryRun: dryRun}
 	var err error
 	if im.session, err = name.ParseSession(in.Session); err != nil {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindInvalid, Err: err}
@@ -208,7 +203,7 @@ func newImport(ctx context.Context, s *checkpoint.Rules, req ImportRequest, in *
 		return nil, store.ReadOnly(im.session, v.State)
 	}
 	// A session that exists keeps its workflow. The layout's workflow is used for a new one only.
-	workflow := in.Workflow
+	workflow := in.Format
 	if v.State != nil && v.State.Workflow != "" {
 		workflow = v.State.Workflow
 	}
@@ -223,10 +218,10 @@ func newImport(ctx context.Context, s *checkpoint.Rules, req ImportRequest, in *
 			return nil, &checkpoint.Error{Kind: checkpoint.KindInvalid, Message: step.Document.Path, Err: err}
 		}
 	}
-	if req.DryRun {
-		im.plan(v)
+	if dryRun {
+		_, err = im.build(ctx, v)
 	}
-	return im, nil
+	return im, err
 }
 
 // DocumentDigest returns a checksum of a JSON document that does not depend on its

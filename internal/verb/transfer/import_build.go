@@ -1,15 +1,14 @@
 package transfer
 
-// This part turns a plan into objects and events. Ids, previous checkpoints and events have
-// an order, so they are made one after the other. The objects of different checkpoints are
-// independent, and are written in parallel between the two.
+// This part goes through the documents and rollbacks of a session once, and turns what is new into
+// records, objects and events.
 
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -17,7 +16,6 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
-	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/sys/lazy"
@@ -113,138 +111,133 @@ func (im *importing) composePlace(r *record.Record, d *ImportDocument) {
 	r.Files = record.NewFiles(create.ToPaths(d.Created), create.ToPaths(d.Modified), create.ToPaths(d.Deleted))
 }
 
-// build is called in the transaction. It writes the planned checkpoints and returns the
-// change of the journal.
+// build is called in the transaction. It adds what is new of each step, and returns the change of the
+// journal.
 func (im *importing) build(ctx context.Context, v store.View) (store.Change, error) {
-	var change store.Change
-	steps := im.plan(v)
-	if len(steps) == 0 {
-		return change, nil
-	}
-	if v.State == nil {
-		start, err := checkpoint.NewStart(im.s, im.session, im.def.Name, im.in.Topic, string(im.links.branchOf("", im.in.Branch)))
+	im.importMap, im.told, im.change = newImportMap(v.State, im.in.Known), nil, store.Change{}
+	im.beside, im.drawn, im.newest = nil, map[name.ID]bool{}, im.in.CreatedAt
+	for i, step := range im.in.Steps {
+		err := ctx.Err()
+		if step.Rollback != nil && err == nil {
+			err = im.addRollback(step.Rollback)
+		} else if err == nil {
+			err = im.addDocument(ctx, v, step.Document, im.digests[i])
+		}
 		if err != nil {
-			return change, err
+			return im.change, err
 		}
-		// The start event gets the time of the layout, so that the session sorts by its
-		// real age.
-		start.Time, start.WorktreeID = im.in.CreatedAt.UTC().Truncate(time.Millisecond), ""
-		change.Events = append(change.Events, start)
 	}
-	w := &importWriter{importing: im, v: v, change: &change, beside: map[string]name.OID{}, drawn: map[name.ID]bool{}, last: newImportMap(v.State, nil).current}
-	if err := w.writeFiles(ctx, im.in.Beside, w.beside); err != nil {
-		return change, err
+	if len(im.change.Events) == 0 {
+		return im.change, nil
 	}
-	if err := w.writeAll(ctx, steps); err != nil {
-		return change, err
+	if err := im.makeCurrent(); err != nil {
+		return im.change, err
 	}
-	return change, w.finish(steps)
+	return im.change, im.finish(v)
 }
 
-// importWriter writes the objects of an import and collects its events.
-type importWriter struct {
-	*importing
-	v      store.View
-	change *store.Change
-	beside map[string]name.OID // the blobs of in.Beside by name, which all documents share
-	drawn  map[name.ID]bool    // the ids that this import has used
-	last   int                 // index in the importMap of the current checkpoint; -1: none
-}
-
-// writeAll prepares the checkpoints in order, writes their objects in parallel, and then
-// completes their events, for which prepare reserved places in the journal.
-func (w *importWriter) writeAll(ctx context.Context, steps []planned) error {
-	at := make([]int, len(steps)) // index of its event
-	for i := range steps {
-		p := &steps[i]
-		if at[i] = len(w.change.Events); p.document == nil {
-			if err := w.moved(p); err != nil {
-				return err
-			}
-			continue
+// addDocument decides whether a document is new, changed or known, and makes a checkpoint of it unless
+// it is known.
+func (im *importing) addDocument(ctx context.Context, v store.View, d *ImportDocument, digest string) error {
+	m := im.importMap
+	told := Imported{Session: im.session, Key: d.Key, Path: d.Path, Action: ImportAdded, At: checkpoint.Time{Time: d.At}, Commit: im.links.commits[d.Commit]}
+	// A known document with another digest was changed in its own system. It becomes a
+	// new checkpoint with the same key.
+	had := m.digests[d.Key]
+	// An export writes one document for a key. If that is made of a checkpoint of ours, it is
+	// known, too, like the one that was imported.
+	if had == digest || im.in.Known[d.Key].Digest == digest {
+		told.Action = ImportUnchanged
+		if at := m.find(d.Key); at >= 0 {
+			told.ID, told.Label, told.Step = m.entries[at].id, m.entries[at].label, m.entries[at].step
 		}
-		// This reserves the place of the event. It needs the commit, which is not written
-		// yet.
-		w.change.Events = append(w.change.Events, journal.Event{})
-		if err := w.prepare(ctx, p); err != nil {
+		im.told = append(im.told, told)
+		return nil
+	}
+	if had != "" {
+		told.Action = ImportChanged
+	}
+	r := im.compose(v, d)
+	if !im.dryRun {
+		if err := im.write(ctx, v, d, r, digest); err != nil {
 			return err
 		}
 	}
-	written := make([]store.Written, len(steps))
-	err := git.Each(len(steps), func(i int) (err error) {
-		if steps[i].document != nil && ctx.Err() == nil {
-			written[i], err = w.write(ctx, &steps[i])
-		}
-		return err
+	m.digests[d.Key] = digest
+	m.add(importEntry{
+		id: r.ID, key: d.Key, label: r.Label, step: r.Step, stepName: r.StepName, iteration: r.Iteration,
+		milestone: r.Milestone, live: true, tree: r.Snapshot.Tree,
 	})
-	if err = errors.Join(err, ctx.Err()); err != nil {
-		return err
-	}
-	for i := range steps {
-		if steps[i].document != nil {
-			if w.change.Events[at[i]], err = w.created(&steps[i], written[i]); err != nil {
-				return err
-			}
-		}
-	}
+	told.ID, told.Label, told.Step = r.ID, r.Label, r.Step
+	im.told = append(im.told, told)
 	return nil
 }
 
-// write writes the objects of one checkpoint. It may run in parallel with others.
-func (w *importWriter) write(ctx context.Context, p *planned) (store.Written, error) {
-	d := store.Draft{
-		Record: p.record, Tree: p.record.Snapshot.Tree, Head: p.record.Git.Head, Outputs: map[string]name.OID{},
-		Import: map[string]name.OID{}, Metrics: create.MetricsOf(w.def, p.record.State), Limits: record.Limits{Size: w.limit},
+// write completes a record and writes its checkpoint. It adds both, and their event, to the change.
+func (im *importing) write(ctx context.Context, v store.View, d *ImportDocument, r *record.Record, digest string) error {
+	if err := im.follow(ctx, v, r); err != nil {
+		return err
 	}
-	d.Author, d.Committer = w.s.Repo.Commits.Identity(p.record.CreatedAt)
-	if err := w.writeBlobs(ctx, p, &d); err != nil {
-		return store.Written{}, err
+	draft := store.Draft{
+		Record: r, Tree: r.Snapshot.Tree, Head: r.Git.Head, Outputs: map[string]name.OID{},
+		Import: map[string]name.OID{}, Metrics: create.MetricsOf(im.def, r.State), Limits: record.Limits{Size: im.limit},
 	}
-	written, err := w.s.WriteCheckpoint(ctx, d)
-	if err != nil {
-		return written, fmt.Errorf("%s: %w", p.document.Path, err)
+	draft.Author, draft.Committer = im.s.Repo.Commits.Identity(r.CreatedAt)
+	for _, o := range d.Outputs {
+		kept, err := create.KeepOutput(ctx, im.s.Repo, o.Name, d.Path, o.Content)
+		if err != nil {
+			return err
+		}
+		r.Outputs[o.Name], draft.Outputs[o.Name] = kept.Output, kept.OID
 	}
-	return written, nil
-}
-
-// created returns the create event of a checkpoint and adds the checkpoint to the change.
-func (w *importWriter) created(p *planned, written store.Written) (journal.Event, error) {
-	e, err := w.event(journal.KindCreate, p.record.CreatedAt)
-	checkpoint.NameIn(&e, p.record, written.Commit)
-	if p.document.OwnID != p.document.Key {
-		e.Extra = append(e.Extra, checkpoint.DocumentTrailer(checkpoint.TrailerDocument, p.document.OwnID)...)
-	}
-	w.change.Create = append(w.change.Create, store.NewCheckpoint{ID: p.record.ID, Commit: written.Commit, RecordBlob: written.RecordBlob})
-	w.change.Verify = append(w.change.Verify, written.NewObjects...)
-	return e, err
-}
-
-// prepare gives the record a free id, its previous checkpoint, and the list of files that
-// differ from that one. A checkpoint without files of its own has no such list.
-func (w *importWriter) prepare(ctx context.Context, p *planned) error {
-	r, entries := p.record, w.importMap.entries
-	for r.ID == "" || w.drawn[r.ID] {
-		var err error
-		if r.ID, err = checkpoint.FreeID(w.s, w.v.State, r.Step, r.CreatedAt); err != nil {
+	if im.beside == nil {
+		im.beside = map[string]name.OID{}
+		if err := im.writeFiles(ctx, im.in.Beside, im.beside); err != nil {
 			return err
 		}
 	}
-	w.drawn[r.ID] = true
-	entries[p.entry].id, w.told[p.told].ID = r.ID, r.ID
-	before := w.last
-	w.last = p.entry
-	if before >= 0 {
-		r.Previous = entries[before].id
+	if err := im.writeFiles(ctx, d.Kept, draft.Import); err != nil {
+		return err
+	}
+	maps.Copy(draft.Import, im.beside)
+	checkpoint.ImportedMember.Set(&r.Extra, checkpoint.ImportedFrom{Format: im.in.Format, Key: d.Key, Path: d.Path, Digest: digest, Files: draft.Import})
+	written, err := im.s.WriteCheckpoint(ctx, draft)
+	if err != nil {
+		return fmt.Errorf("%s: %w", d.Path, err)
+	}
+	e, err := im.event(journal.KindCreate, r.CreatedAt)
+	checkpoint.NameIn(&e, r, written.Commit)
+	if d.OwnID != d.Key {
+		e.Extra = append(e.Extra, checkpoint.DocumentTrailer(checkpoint.TrailerDocument, d.OwnID)...)
+	}
+	im.change.Events = append(im.change.Events, e)
+	im.change.Create = append(im.change.Create, store.NewCheckpoint{ID: r.ID, Commit: written.Commit, RecordBlob: written.RecordBlob})
+	im.change.Verify = append(im.change.Verify, written.NewObjects...)
+	if d.At.After(im.newest) {
+		im.newest = d.At
+	}
+	return err
+}
+
+// follow gives the record a free id, its previous checkpoint, and the list of files that
+// differ from that one. A checkpoint without files of its own has no such list.
+func (im *importing) follow(ctx context.Context, v store.View, r *record.Record) (err error) {
+	for r.ID == "" || im.drawn[r.ID] {
+		if r.ID, err = checkpoint.FreeID(im.s, v.State, r.Step, r.CreatedAt); err != nil {
+			return err
+		}
+	}
+	im.drawn[r.ID] = true
+	// Without an earlier tree, compare with itself, so nothing counts as changed.
+	tree := r.Snapshot.Tree
+	if m := im.importMap; m.current >= 0 {
+		before := m.entries[m.current]
+		r.Previous, tree = before.id, cmp.Or(before.tree, tree)
 	}
 	if r.Snapshot.Tree == "" {
 		return nil
 	}
-	// Without an earlier tree, compare with itself, so nothing counts as changed.
-	tree := r.Snapshot.Tree
-	if before >= 0 {
-		tree = cmp.Or(entries[before].tree, tree)
-	}
-	changes, err := w.s.Repo.Trees.Diff(ctx, tree, r.Snapshot.Tree)
+	changes, err := im.s.Repo.Trees.Diff(ctx, tree, r.Snapshot.Tree)
 	if err != nil {
 		return err
 	}
@@ -252,29 +245,10 @@ func (w *importWriter) prepare(ctx context.Context, p *planned) error {
 	return nil
 }
 
-// writeBlobs writes the blobs of the outputs and of the imported files, and records where they
-// came from.
-func (w *importWriter) writeBlobs(ctx context.Context, p *planned, d *store.Draft) error {
-	for _, o := range p.document.Outputs {
-		kept, err := create.KeepOutput(ctx, w.s.Repo, o.Name, p.document.Path, o.Content)
-		if err != nil {
-			return err
-		}
-		p.record.Outputs[o.Name], d.Outputs[o.Name] = kept.Output, kept.OID
-	}
-	if err := w.writeFiles(ctx, p.document.Kept, d.Import); err != nil {
-		return err
-	}
-	maps.Copy(d.Import, w.beside)
-	p.record.Extra = nil
-	checkpoint.ImportedMember.Set(&p.record.Extra, checkpoint.ImportedFrom{Format: w.format, Key: p.document.Key, Path: p.document.Path, Digest: p.digest, Files: d.Import})
-	return nil
-}
-
 // writeFiles writes the blobs of files and adds them to blobs by name.
-func (w *importWriter) writeFiles(ctx context.Context, files []ImportFile, blobs map[string]name.OID) (err error) {
+func (im *importing) writeFiles(ctx context.Context, files []ImportFile, blobs map[string]name.OID) (err error) {
 	for _, f := range files {
-		if blobs[f.Name], err = w.s.Repo.Objects.Write(ctx, "blob", f.Content); err != nil {
+		if blobs[f.Name], err = im.s.Repo.Objects.Write(ctx, "blob", f.Content); err != nil {
 			return err
 		}
 	}
@@ -283,76 +257,92 @@ func (w *importWriter) writeFiles(ctx context.Context, files []ImportFile, blobs
 
 // event returns an event about something that happened elsewhere. It has no worktree id,
 // because an undo here must not take it back.
-func (w *importWriter) event(kind journal.Kind, at time.Time) (journal.Event, error) {
-	e, err := checkpoint.NewEvent(w.s, kind, w.session)
+func (im *importing) event(kind journal.Kind, at time.Time) (journal.Event, error) {
+	e, err := checkpoint.NewEvent(im.s, kind, im.session)
 	e.Time, e.WorktreeID = at.UTC().Truncate(time.Millisecond), ""
 	return e, err
 }
 
-// moved adds the event of a rollback, or the event that makes the layout's current
-// checkpoint current. The latter is marked as derived, so that an export does not write it
-// as a rollback.
-func (w *importWriter) moved(p *planned) error {
-	to := w.importMap.entries[p.target]
-	at := w.s.Now()
-	if p.rollback != nil {
-		at = p.rollback.At
+// addRollback adds a rollback, unless the journal has it already or its target is not here. In the
+// latter case the history stays available in the kept files only. As in a rollback here, everything
+// after the target is discarded, and the target lives again.
+func (im *importing) addRollback(r *ImportRollback) error {
+	m := im.importMap
+	to, key := m.find(r.To), rollbackKey(r.From, r.To, r.At, r.Reason)
+	if to < 0 || m.rollbacks[key] {
+		return nil
 	}
-	e, err := w.event(journal.KindRollback, at)
-	if err != nil {
-		return err
+	m.rollbacks[key] = true
+	var from name.ID
+	if at := m.find(r.From); at >= 0 { // it may not have been imported
+		from = m.entries[at].id
 	}
-	e.To, e.ToLabel, e.Mode = to.id, to.label, string(rollback.ModeState)
-	e.Extra = []journal.Trailer{{Key: checkpoint.TrailerFormat, Value: w.format}}
-	if p.rollback != nil {
-		e.FromLabel, e.ToLabel, e.Reason = p.rollback.From, p.rollback.To, p.rollback.Reason
-		// The checkpoint that was rolled back from may not have been imported, or not be
-		// written yet.
-		if from := w.importMap.find(p.rollback.From); from >= 0 && w.importMap.entries[from].id != "" {
-			e.From = w.importMap.entries[from].id
+	var discard []name.ID
+	for i := to + 1; i < len(m.entries); i++ {
+		if m.entries[i].live {
+			m.entries[i].live = false
+			discard = append(discard, m.entries[i].id)
 		}
-		for _, i := range p.discard {
-			e.Discard = append(e.Discard, w.importMap.entries[i].id)
-		}
-	} else {
-		e.Reason = "current in the imported layout"
-		e.Extra = append(e.Extra, journal.Trailer{Key: checkpoint.TrailerDerived, Value: "true"})
-		e.Restore = []name.ID{to.id}
 	}
-	w.last = p.target
-	w.change.Events = append(w.change.Events, e)
-	return nil
+	return im.move(to, r.At, func(e *journal.Event) {
+		e.From, e.FromLabel, e.ToLabel, e.Reason, e.Discard = from, r.From, r.To, r.Reason, discard
+	})
 }
 
-// finish closes the session if the layout says that it was closed, and adds the import
-// event.
-func (w *importWriter) finish(steps []planned) error {
-	if w.in.Status != "" && (w.v.State == nil || w.v.State.Status != w.in.Status) {
-		e, err := w.event(journal.KindClose, w.closedAt(steps))
+// makeCurrent adds the event that makes the layout's current checkpoint current, if the documents that
+// were added leave another one current. It is marked as derived, so that an export does not write it
+// as a rollback.
+func (im *importing) makeCurrent() error {
+	to := im.importMap.find(im.in.Current)
+	if im.in.Current == "" || to < 0 || to == im.importMap.current {
+		return nil
+	}
+	return im.move(to, im.s.Now(), func(e *journal.Event) {
+		e.Reason, e.Restore = "current in the imported layout", []name.ID{e.To}
+		e.Extra = append(e.Extra, journal.Trailer{Key: checkpoint.TrailerDerived, Value: "true"})
+	})
+}
+
+// move makes an entry live and current, and adds the event that says so, which fill completes.
+func (im *importing) move(to int, at time.Time, fill func(*journal.Event)) error {
+	entry := &im.importMap.entries[to]
+	entry.live, im.importMap.current = true, to
+	if im.dryRun {
+		return nil
+	}
+	e, err := im.event(journal.KindRollback, at)
+	e.To, e.ToLabel, e.Mode = entry.id, entry.label, string(rollback.ModeState)
+	e.Extra = []journal.Trailer{{Key: checkpoint.TrailerFormat, Value: im.in.Format}}
+	fill(&e)
+	im.change.Events = append(im.change.Events, e)
+	return err
+}
+
+// finish puts the start of a new session before the other events, closes the session if the layout says
+// that it was closed, and adds the import event. Layouts do not record when a session closed, so that
+// is the time of its last document.
+func (im *importing) finish(v store.View) error {
+	if v.State == nil {
+		start, err := checkpoint.NewStart(im.s, im.session, im.def.Name, im.in.Topic, string(im.links.branchOf("", im.in.Branch)))
 		if err != nil {
 			return err
 		}
-		e.Status, e.Extra = w.in.Status, []journal.Trailer{{Key: checkpoint.TrailerFormat, Value: w.format}}
-		w.change.Events = append(w.change.Events, e)
+		// The start event gets the time of the layout, so that the session sorts by its
+		// real age.
+		start.Time, start.WorktreeID = im.in.CreatedAt.UTC().Truncate(time.Millisecond), ""
+		im.change.Events = slices.Insert(im.change.Events, 0, start)
 	}
-	e, err := checkpoint.NewEvent(w.s, journal.KindImport, w.session)
-	if err != nil {
-		return err
-	}
-	e.Reason = fmt.Sprintf("%d documents of %s", len(w.change.Create), w.format)
-	e.Extra = []journal.Trailer{{Key: checkpoint.TrailerFormat, Value: w.format}}
-	w.change.Events = append(w.change.Events, e)
-	return nil
-}
-
-// closedAt returns the time of the last document, since layouts do not record when a
-// session closed.
-func (w *importWriter) closedAt(steps []planned) time.Time {
-	at := w.in.CreatedAt
-	for _, p := range steps {
-		if p.document != nil && p.document.At.After(at) {
-			at = p.document.At
+	format := []journal.Trailer{{Key: checkpoint.TrailerFormat, Value: im.in.Format}}
+	if im.in.Status != "" && (v.State == nil || v.State.Status != im.in.Status) {
+		e, err := im.event(journal.KindClose, im.newest)
+		if err != nil {
+			return err
 		}
+		e.Status, e.Extra = im.in.Status, format
+		im.change.Events = append(im.change.Events, e)
 	}
-	return at
+	e, err := checkpoint.NewEvent(im.s, journal.KindImport, im.session)
+	e.Reason, e.Extra = fmt.Sprintf("%d documents of %s", len(im.change.Create), im.in.Format), format
+	im.change.Events = append(im.change.Events, e)
+	return err
 }

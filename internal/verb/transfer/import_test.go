@@ -35,7 +35,7 @@ func document(t *testing.T, key string, hour int, text string) transfer.ImportSt
 
 func bringIn(t *testing.T, s *checkpoint.Service, dry bool, in transfer.ImportSession) []string {
 	t.Helper()
-	got, err := transfer.Import(t.Context(), s.Rules, []transfer.ImportRequest{{Format: "go-team", Sessions: []transfer.ImportSession{in}, DryRun: dry}})
+	got, err := transfer.Import(t.Context(), s.Rules, []transfer.ImportSession{in}, dry)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func archive(t *testing.T, s *checkpoint.Service) *transfer.Archive {
 func TestImportCanBeRepeated(t *testing.T) {
 	s, git := repository(t)
 	before := git("rev-parse", "HEAD") + git("status", "--porcelain") + git("config", "--local", "--list")
-	in := transfer.ImportSession{Session: "shop", Workflow: "default", Topic: "books", Branch: "main", CreatedAt: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC),
+	in := transfer.ImportSession{Session: "shop", Format: "default", Topic: "books", Branch: "main", CreatedAt: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC),
 		Steps: []transfer.ImportStep{document(t, "one", 9, `{"n": 1}`), document(t, "two", 10, `{"n": 2}`)}}
 	expect := func(about string, dry bool, want ...string) {
 		t.Helper()
@@ -102,7 +102,7 @@ func TestImportLinksWhatExists(t *testing.T) {
 	known, unknown := document(t, "known", 9, `{"n": 1}`), document(t, "unknown", 10, `{"n": 2}`)
 	known.Document.Commit, known.Document.Branch = here[:12], "main"
 	unknown.Document.Commit, unknown.Document.Branch = "0123456789abcdef0123456789abcdef01234567", "elsewhere"
-	bringIn(t, s, false, transfer.ImportSession{Session: "shop", Workflow: "default", CreatedAt: known.Document.At, Steps: []transfer.ImportStep{known, unknown}})
+	bringIn(t, s, false, transfer.ImportSession{Session: "shop", Format: "default", CreatedAt: known.Document.At, Steps: []transfer.ImportStep{known, unknown}})
 	a := archive(t, s)
 	if c := a.Checkpoints[0].Record; string(c.Git.Head) != here || c.Git.Branch != "refs/heads/main" || c.Snapshot.Tree == "" {
 		t.Errorf("known: %+v, tree %q", c.Git, c.Snapshot.Tree)
@@ -115,7 +115,7 @@ func TestImportLinksWhatExists(t *testing.T) {
 // A rollback of the other system is one here, and its current document is current.
 func TestImportGoesBack(t *testing.T) {
 	s, _ := repository(t)
-	in := transfer.ImportSession{Session: "shop", Workflow: "default", CreatedAt: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC), Steps: []transfer.ImportStep{
+	in := transfer.ImportSession{Session: "shop", Format: "default", CreatedAt: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC), Steps: []transfer.ImportStep{
 		document(t, "one", 9, `{"n": 1}`), document(t, "two", 10, `{"n": 2}`),
 		{Rollback: &transfer.ImportRollback{From: "two", To: "one", At: time.Date(2026, 3, 1, 11, 0, 0, 0, time.UTC), Reason: "too early"}},
 	}}

@@ -1,8 +1,8 @@
 package transfer
 
-// A plan is made in memory, in an importMap: a small model of the session that tracks what the fold
-// would say after each planned event. That lets it place later documents and find the targets of
-// rollbacks before anything is written.
+// An importMap is a small model of the session that tracks what the fold would say after each event of
+// the import. That lets it place later documents and find the targets of rollbacks before the journal
+// has any of them.
 
 import (
 	"context"
@@ -17,7 +17,6 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
-	"git-checkpoint/internal/storage/store"
 )
 
 // importMap is a session while an import adds to it.
@@ -29,8 +28,7 @@ type importMap struct {
 	rollbacks map[string]bool   // the rollbacks that the journal has already, by rollbackKey
 }
 
-// importEntry is a checkpoint of the session. The id is empty until the checkpoint is
-// written.
+// importEntry is a checkpoint of the session. In a dry run a new one has no id.
 type importEntry struct {
 	id        name.ID
 	key       string
@@ -130,105 +128,6 @@ func (l *importMap) addTo(st *journal.State, req *workflow.PlaceRequest) {
 			req.Skipped = append(req.Skipped, n)
 		}
 	}
-}
-
-// planned is a step of the import that adds something: a document, a rollback, or neither
-// for the event that makes a checkpoint current.
-type planned struct {
-	document *ImportDocument
-	digest   string // of the document
-	rollback *ImportRollback
-	record   *record.Record
-	// entry is the index of the new checkpoint in the importMap, target that of a rollback's
-	// target, and discard are those that the rollback discards. told is the index of the
-	// document in the report.
-	entry   int
-	told    int
-	target  int
-	discard []int
-}
-
-// plan decides for each document whether it is new, changed or known, and for each rollback
-// whether it is new. It resets the importMap and the report (im.told) first.
-func (im *importing) plan(v store.View) []planned {
-	im.importMap, im.told = newImportMap(v.State, im.in.Known), nil
-	var out []planned
-	for i := range im.in.Steps {
-		d, r := im.in.Steps[i].Document, im.in.Steps[i].Rollback
-		if r != nil {
-			if p, ok := im.planRollback(r); ok {
-				out = append(out, p)
-			}
-			continue
-		}
-		told := Imported{Session: im.session, Key: d.Key, Path: d.Path, Action: ImportAdded, At: checkpoint.Time{Time: d.At}, Commit: im.links.commits[d.Commit]}
-		// A known document with another digest was changed in its own system. It becomes a
-		// new checkpoint with the same key.
-		had := im.importMap.digests[d.Key]
-		// An export writes one document for a key. If that is made of a checkpoint of ours, it is
-		// known, too, like the one that was imported.
-		if had == im.digests[i] || im.in.Known[d.Key].Digest == im.digests[i] {
-			told.Action = ImportUnchanged
-			if at := im.importMap.find(d.Key); at >= 0 {
-				e := im.importMap.entries[at]
-				told.ID, told.Label, told.Step = e.id, e.label, e.step
-			}
-			im.told = append(im.told, told)
-			continue
-		}
-		if had != "" {
-			told.Action = ImportChanged
-		}
-		rec := im.compose(v, d)
-		im.importMap.add(importEntry{
-			key: d.Key, label: rec.Label, step: rec.Step, stepName: rec.StepName, iteration: rec.Iteration,
-			milestone: rec.Milestone, live: true, tree: rec.Snapshot.Tree,
-		})
-		im.importMap.digests[d.Key] = im.digests[i]
-		told.Label, told.Step = rec.Label, rec.Step
-		im.told = append(im.told, told)
-		out = append(out, planned{document: d, digest: im.digests[i], record: rec, entry: im.importMap.current, told: len(im.told) - 1})
-	}
-	return append(out, im.planCurrent(len(out) > 0)...)
-}
-
-// planRollback plans a rollback. It returns false if the journal has it already or its
-// target is not here. In the latter case the history stays available in the kept files
-// only.
-func (im *importing) planRollback(r *ImportRollback) (planned, bool) {
-	to := im.importMap.find(r.To)
-	key := rollbackKey(r.From, r.To, r.At, r.Reason)
-	if to < 0 || im.importMap.rollbacks[key] {
-		return planned{}, false
-	}
-	im.importMap.rollbacks[key] = true
-	p := planned{rollback: r, target: to}
-	// As in a rollback here, everything after the target is discarded, and the target lives
-	// again.
-	for i := to + 1; i < len(im.importMap.entries); i++ {
-		if im.importMap.entries[i].live {
-			im.importMap.entries[i].live = false
-			p.discard = append(p.discard, i)
-		}
-	}
-	im.importMap.entries[to].live = true
-	im.importMap.current = to
-	return p, true
-}
-
-// planCurrent plans the event that makes the layout's current checkpoint current, if the
-// documents that were added leave another one current.
-func (im *importing) planCurrent(changed bool) []planned {
-	if im.in.Current == "" || !changed {
-		return nil
-	}
-	to := im.importMap.find(im.in.Current)
-	if to < 0 || to == im.importMap.current {
-		return nil
-	}
-	im.importMap.entries[to].live = true
-	im.importMap.current = to
-	return []planned{{target: to}}
 }
 
 // links are the commits and branches named in documents, as far as they exist in this
