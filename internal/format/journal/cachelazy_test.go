@@ -171,20 +171,19 @@ func TestPlaceIn(t *testing.T) {
 func TestTable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hashes := rapid.SliceOfN(rapid.Uint32Range(0, 20), 1, 60).Draw(t, "hashes")
-		tab := newTable(len(hashes))
+		tab := table{}
 		for x, h := range hashes {
-			if got := tab.add(h, int32(x), func(int32) bool { return false }); got != int32(x) {
-				t.Fatalf("%d is added as %d", x, got)
+			got, free := tab.find(h, func(int32) bool { return false })
+			if got != none {
+				t.Fatalf("%d is there as %d before it is added", x, got)
 			}
-			if got := tab.add(h, 99, func(y int32) bool { return y == int32(x) }); got != int32(x) {
-				t.Fatalf("%d is replaced by %d", x, got)
-			}
+			tab[free] = int32(x)
 		}
 		for x, h := range hashes {
-			if got := tab.find(h, func(y int32) bool { return y == int32(x) }); got != int32(x) {
+			if got, _ := tab.find(h, func(y int32) bool { return y == int32(x) }); got != int32(x) {
 				t.Fatalf("%d is found as %d", x, got)
 			}
-			if got := tab.find(h, func(int32) bool { return false }); got != none {
+			if got, _ := tab.find(h, func(int32) bool { return false }); got != none {
 				t.Fatalf("what is not there is found as %d", got)
 			}
 		}

@@ -26,7 +26,7 @@ import (
 type fold struct {
 	log   Log           // a copy; the original may grow without changing it
 	graph func() *graph // by position; made when first needed
-	ids   *table        // entries by id
+	ids   table         // entries by id
 	// later returns for each entry the last one that was rebuilt from it; made when first needed.
 	later     func() map[int32]int32
 	heads     func() []int32          // see findHeads; made when first needed
@@ -166,7 +166,7 @@ func last(member *string, value string) {
 func (s *State) name() {
 	f := s.fold
 	count := len(f.log.nodes)
-	f.ids = newTable(count)
+	f.ids = make(table, count)
 	f.again = map[int32][]int32{}
 	f.named = make([]int32, count)
 	f.first = make([]int32, 0, count)
@@ -176,12 +176,12 @@ func (s *State) name() {
 		if f.named[i] = none; !n.names() {
 			continue
 		}
-		next := int32(len(f.first))
-		x := f.ids.add(n.hash, next, func(x int32) bool {
+		x, free := f.ids.find(n.hash, func(x int32) bool {
 			return f.node(int(x)).hash == n.hash && f.id(x) == f.log.checkpoint(f.log.position(i))
 		})
-		if x == next {
-			f.first = append(f.first, at)
+		if x == none {
+			x = int32(len(f.first))
+			f.ids[free], f.first = x, append(f.first, at)
 		} else {
 			if len(f.again[x]) == 0 {
 				f.again[x] = []int32{f.first[x]}

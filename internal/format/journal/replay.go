@@ -83,7 +83,7 @@ func (f *fold) entry(id name.ID) int32 {
 		return none
 	}
 	hash := hashOf(id)
-	x := f.ids.find(hash, func(x int32) bool {
+	x, _ := f.ids.find(hash, func(x int32) bool {
 		return f.node(int(x)).hash == hash && f.id(x) == id
 	})
 	if x != none {
