@@ -18,8 +18,8 @@ import (
 // interop parses a layout and fills in an ImportSession per session. Import makes
 // checkpoints and events of them:
 //
-//   import_map.go    looks up the commits and branches that documents name, and keeps in mind what the
-//                    session has after each step
+//   import_map.go    keeps in mind what the session has after each step, and looks up the commits and
+//                    branches that documents name
 //   import_build.go  decides which documents are new, changed or known, and writes records, objects and
 //                    events of what is new, in one transaction per session
 //
@@ -123,14 +123,10 @@ const (
 // first is written, so an error in a document leaves nothing behind. A failed write leaves
 // the sessions before it imported. A dry run writes nothing.
 func Import(ctx context.Context, s *checkpoint.Rules, sessions []ImportSession, dryRun bool) ([]Imported, error) {
-	links, err := findLinks(ctx, s.Repo, sessions)
-	if err != nil {
-		return nil, err
-	}
 	var imports []*importing
 	out := []Imported{}
 	for i := range sessions {
-		im, err := newImport(ctx, s, &sessions[i], links, dryRun)
+		im, err := newImport(ctx, s, &sessions[i], dryRun)
 		if err != nil {
 			return nil, err
 		}
@@ -144,7 +140,7 @@ func Import(ctx context.Context, s *checkpoint.Rules, sessions []ImportSession, 
 		return out, nil
 	}
 	// Many objects are written at once, so they go into packs and not into loose files.
-	err = s.Repo.Objects.InPacks(ctx, func() error {
+	err := s.Repo.Objects.InPacks(ctx, func() error {
 		for _, im := range imports {
 			if _, err := checkpoint.Transact(ctx, s.Store, im.session, im.build); err != nil {
 				return err
@@ -162,7 +158,6 @@ type importing struct {
 	in      *ImportSession
 	session name.Session
 	def     *workflow.Definition
-	links   links
 	digests []string // digest of each document, by step
 	limit   int64    // checkpoint.maxRecordSize in bytes
 	dryRun  bool
@@ -179,8 +174,8 @@ type importing struct {
 
 // newImport validates a session, so that errors show before anything is written. In a dry run it
 // finds out what an import would do as well.
-func newImport(ctx context.Context, s *checkpoint.Rules, in *ImportSession, l links, dryRun bool) (*importing, error) {
-	im := &importing{s: s.Store, in: in, links: l, digests: make([]string, len(in.Steps)), dryRun: dryRun}
+func newImport(ctx context.Context, s *checkpoint.Rules, in *ImportSession, dryRun bool) (*importing, error) {
+	im := &importing{s: s.Store, in: in, digests: make([]string, len(in.Steps)), dryRun: dryRun}
 	var err error
 	if im.session, err = name.ParseSession(in.Session); err != nil {
 		return nil, &checkpoint.Error{Kind: checkpoint.KindInvalid, Err: err}

@@ -16,6 +16,7 @@ import (
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
+	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/store"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/sys/lazy"
@@ -30,7 +31,7 @@ var labelPattern = lazy.Pattern(`^cp-[0-9]{2,9}[A-Za-z0-9._+-]{0,120}$`)
 // compose makes the record of a document, except for the id and what depends on objects. If
 // the workflow accepts the document, its state, status and trigger come from there; else
 // the document as a whole becomes the state.
-func (im *importing) compose(v store.View, d *ImportDocument) *record.Record {
+func (im *importing) compose(ctx context.Context, v store.View, d *ImportDocument, at git.Commit) *record.Record {
 	r := &record.Record{
 		Format: record.Format, Session: im.session, Message: d.Message, CreatedAt: d.At.UTC().Truncate(time.Millisecond),
 		Trigger: d.Trigger, Topic: im.in.Topic, Workflow: record.Workflow{Name: im.def.Name, Version: im.def.Version},
@@ -44,7 +45,7 @@ func (im *importing) compose(v store.View, d *ImportDocument) *record.Record {
 	r.Status = cmp.Or(r.Status, im.def.Statuses.Initial, checkpoint.StatusOpen)
 	r.Trigger = cmp.Or(r.Trigger, "phase_transition")
 	im.number(v, r, d, accepted)
-	im.composePlace(r, d)
+	im.composePlace(ctx, r, d, at)
 	return r
 }
 
@@ -93,19 +94,19 @@ func (l *importMap) hanging(step int) int {
 	return gather.Count(l.entries, func(e importEntry) bool { return e.live && !e.milestone && e.step == step })
 }
 
-// composePlace fills in branch, commit and files. If the commit that the document names is
+// composePlace fills in branch, commit and files. If the commit at that the document names is
 // here, its tree becomes the files of the checkpoint. Otherwise the record has only the
 // document's own lists, and says that no files were captured.
-func (im *importing) composePlace(r *record.Record, d *ImportDocument) {
+func (im *importing) composePlace(ctx context.Context, r *record.Record, d *ImportDocument, at git.Commit) {
 	r.Git.Worktree = record.Path(checkpoint.WorktreeName(im.s.Repo))
-	r.Git.Branch = record.Path(im.links.branchOf(d.Branch, im.in.Branch))
+	r.Git.Branch = record.Path(im.branchOf(ctx, d.Branch))
 	// The branch is not here, so it cannot be recorded as a ref. Its name is kept as an
 	// extra member.
 	if named := cmp.Or(d.Branch, im.in.Branch); r.Git.Branch == "" && named != "" && isPlainBranch(named) {
 		record.DocumentBranch.Set(&r.Git.Extra, named)
 	}
-	if commit := im.links.commits[d.Commit]; commit != "" {
-		r.Git.Head, r.Snapshot.Tree, r.Snapshot.Complete = commit, im.links.trees[commit], true
+	if at.OID != "" {
+		r.Git.Head, r.Snapshot.Tree, r.Snapshot.Complete = at.OID, at.Tree, true
 		return
 	}
 	r.Files = record.NewFiles(create.ToPaths(d.Created), create.ToPaths(d.Modified), create.ToPaths(d.Deleted))
@@ -133,14 +134,18 @@ func (im *importing) build(ctx context.Context, v store.View) (store.Change, err
 	if err := im.makeCurrent(); err != nil {
 		return im.change, err
 	}
-	return im.change, im.finish(v)
+	return im.change, im.finish(ctx, v)
 }
 
 // addDocument decides whether a document is new, changed or known, and makes a checkpoint of it unless
 // it is known.
 func (im *importing) addDocument(ctx context.Context, v store.View, d *ImportDocument, digest string) error {
 	m := im.importMap
-	told := Imported{Session: im.session, Key: d.Key, Path: d.Path, Action: ImportAdded, At: checkpoint.Time{Time: d.At}, Commit: im.links.commits[d.Commit]}
+	at, err := im.commitOf(ctx, d.Commit)
+	if err != nil {
+		return err
+	}
+	told := Imported{Session: im.session, Key: d.Key, Path: d.Path, Action: ImportAdded, At: checkpoint.Time{Time: d.At}, Commit: at.OID}
 	// A known document with another digest was changed in its own system. It becomes a
 	// new checkpoint with the same key.
 	had := m.digests[d.Key]
@@ -148,8 +153,8 @@ func (im *importing) addDocument(ctx context.Context, v store.View, d *ImportDoc
 	// known, too, like the one that was imported.
 	if had == digest || im.in.Known[d.Key].Digest == digest {
 		told.Action = ImportUnchanged
-		if at := m.find(d.Key); at >= 0 {
-			told.ID, told.Label, told.Step = m.entries[at].id, m.entries[at].label, m.entries[at].step
+		if i := m.find(d.Key); i >= 0 {
+			told.ID, told.Label, told.Step = m.entries[i].id, m.entries[i].label, m.entries[i].step
 		}
 		im.told = append(im.told, told)
 		return nil
@@ -157,7 +162,7 @@ func (im *importing) addDocument(ctx context.Context, v store.View, d *ImportDoc
 	if had != "" {
 		told.Action = ImportChanged
 	}
-	r := im.compose(v, d)
+	r := im.compose(ctx, v, d, at)
 	if !im.dryRun {
 		if err := im.write(ctx, v, d, r, digest); err != nil {
 			return err
@@ -321,9 +326,9 @@ func (im *importing) move(to int, at time.Time, fill func(*journal.Event)) error
 // finish puts the start of a new session before the other events, closes the session if the layout says
 // that it was closed, and adds the import event. Layouts do not record when a session closed, so that
 // is the time of its last document.
-func (im *importing) finish(v store.View) error {
+func (im *importing) finish(ctx context.Context, v store.View) error {
 	if v.State == nil {
-		start, err := checkpoint.NewStart(im.s, im.session, im.def.Name, im.in.Topic, string(im.links.branchOf("", im.in.Branch)))
+		start, err := checkpoint.NewStart(im.s, im.session, im.def.Name, im.in.Topic, string(im.branchOf(ctx, "")))
 		if err != nil {
 			return err
 		}
