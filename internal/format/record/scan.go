@@ -9,7 +9,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -24,7 +23,6 @@ func lenient() []jsontext.Options {
 func members(object []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		d := enter(object, '{')
-		defer leave(d)
 		for d != nil && d.PeekKind() == '"' {
 			name, err := d.ReadToken()
 			if err != nil {
@@ -44,7 +42,6 @@ func members(object []byte) iter.Seq2[string, []byte] {
 func elements(array []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		d := enter(array, '[')
-		defer leave(d)
 		for d != nil && d.PeekKind() != ']' {
 			if value, err := d.ReadValue(); err != nil || !yield(value) {
 				return
@@ -53,28 +50,15 @@ func elements(array []byte) iter.Seq[[]byte] {
 	}
 }
 
-// decoders recycles decoders: a record has about thirty objects and lists, and a command may read
-// thousands of records.
-var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
-
 // enter returns a decoder that has read the opening bracket of a value, or nil if the value has
-// another one. A decoder that reads from a bytes.Buffer yields parts of the buffer's memory, so
-// values stay valid after leave.
+// another one. A decoder that reads from a bytes.Buffer yields parts of the buffer's memory.
 func enter(value []byte, bracket jsontext.Kind) *jsontext.Decoder {
 	if kind(value) != bracket {
 		return nil
 	}
-	d, _ := decoders.Get().(*jsontext.Decoder)
-	d.Reset(bytes.NewBuffer(value), lenient()...)
+	d := jsontext.NewDecoder(bytes.NewBuffer(value), lenient()...)
 	_, _ = d.ReadToken() // the bracket
 	return d
-}
-
-// leave returns a decoder to the pool. d may be nil.
-func leave(d *jsontext.Decoder) {
-	if d != nil {
-		decoders.Put(d)
-	}
 }
 
 // kind returns the type of a value by its first byte: one of { [ " t f n, or 0 for a number.
