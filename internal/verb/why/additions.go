@@ -48,7 +48,7 @@ func (f *files) like(t text, i int) []entry {
 
 // adds reports whether it was not git that brought the line of an entry.
 func (f *files) adds(ctx context.Context, e entry, line string) bool {
-	return !f.journals.brought(ctx, saved{f.x.pointOf(e), f.x.pathOf(f.x.Changes[e.change].Path)}, line)
+	return !f.journals.brought(ctx, saved{point: f.x.pointOf(e), path: f.x.pathOf(f.x.Changes[e.change].Path)}, line)
 }
 
 // sessions returns the numbers of the sessions that have added line i of a text, anywhere.

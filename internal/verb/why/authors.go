@@ -17,6 +17,9 @@ func (j *journals) author(ctx context.Context, o saved) Claim {
 		if st, e, rec := j.recordOf(ctx, o.point); rec != nil {
 			claim = j.authorIn(ctx, st, e, rec, o.path)
 		}
+		if o.again && claim.By != author.Unknown {
+			claim.By, claim.Because, claim.Agent, claim.Model, claim.Conversation = author.Unknown, "an older file has it, so it may have been brought back", "", "", ""
+		}
 		claim.worktree = j.x.Checkpoints[o.point].Worktree
 		return claim
 	})

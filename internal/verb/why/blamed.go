@@ -91,6 +91,9 @@ func untracked(ctx context.Context, repo *git.Repo, req Request, path, said stri
 	case whole == nil:
 		return nil, nil, checkpoint.Failure(checkpoint.KindNotFound, "", "%s is too large to follow lines in it", name.Clip(path, name.Said))
 	}
+	if len(req.Lines) == 0 && len(whole) > 0 {
+		req.Lines = []string{fmt.Sprintf("1,%d", len(whole))}
+	}
 	var lines []Place
 	for _, l := range req.Lines {
 		from, to, err := rangeOf(l, len(whole), path)
@@ -99,11 +102,6 @@ func untracked(ctx context.Context, repo *git.Repo, req Request, path, said stri
 		}
 		for n := from; n <= to; n++ {
 			lines = append(lines, Place{Path: path, From: n, Line: n, Text: whole[n-1]})
-		}
-	}
-	if len(req.Lines) == 0 {
-		for i, line := range whole {
-			lines = append(lines, Place{Path: path, From: i + 1, Line: i + 1, Text: line})
 		}
 	}
 	return lines, whole, nil

@@ -54,22 +54,19 @@ func open(ctx context.Context, s *checkpoint.Rules, progress func(int)) (*index,
 	if err != nil {
 		return nil, err
 	}
-	b := &build{s: s.Store, progress: progress, old: load(s.Repo), x: &index{}}
+	b := &build{s: s.Store, progress: progress, old: cmp.Or(load(s.Repo), &index{}), x: &index{}}
 	for i, of := range sessions {
 		if tip := tips[refs[i]]; tip != "" {
 			b.x.Sessions = append(b.x.Sessions, session{Name: of, Tip: tip})
 		}
 	}
-	if b.old != nil && slices.EqualFunc(b.old.Sessions, b.x.Sessions, func(a, b session) bool { return a.Name == b.Name && a.Tip == b.Tip && !a.Incomplete }) {
+	if slices.EqualFunc(b.old.Sessions, b.x.Sessions, func(a, b session) bool { return a.Name == b.Name && a.Tip == b.Tip && !a.Incomplete }) {
 		return b.old, nil
 	}
-	if b.old == nil {
-		b.old = &index{}
+	if err = b.points(ctx); err == nil {
+		err = b.differences(ctx)
 	}
-	if err := b.points(ctx); err != nil {
-		return nil, err
-	}
-	if err := b.differences(ctx); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	b.join()

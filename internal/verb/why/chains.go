@@ -47,7 +47,7 @@ func (j *journals) tips(ctx context.Context, of *session) []int32 {
 // holding returns the file as it is now in the newest checkpoint that leads to a tip and has it.
 func (j *journals) holding(ctx context.Context, tip int32, now lineAt) saved {
 	for _, path := range now.names {
-		at := saved{tip, path}
+		at := saved{point: tip, path: path}
 		if j.files.equal(ctx, j.file(ctx, at), now.file) {
 			return at
 		}
@@ -71,7 +71,7 @@ func (j *journals) versions(ctx context.Context, of saved) (out []version) {
 			continue
 		}
 		change := j.x.Changes[number]
-		out = append(out, version{change: number, saved: saved{point, j.x.pathOf(change.Path)}})
+		out = append(out, version{change: number, saved: saved{point: point, path: j.x.pathOf(change.Path)}})
 		if change.From >= 0 {
 			changed = j.x.changesOf(change.From)
 		}

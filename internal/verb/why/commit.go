@@ -67,16 +67,7 @@ func (l Line) Answer() string {
 // Add counts the answer to a line.
 func (n *Counts) Add(l Line) {
 	n.Lines++
-	switch l.Answer() {
-	case "named":
-		n.Named++
-	case "held":
-		n.Held++
-	case "outside":
-		n.Outside++
-	default:
-		n.None++
-	}
+	*map[string]*int{"named": &n.Named, "held": &n.Held, "outside": &n.Outside, "none": &n.None}[l.Answer()]++
 }
 
 // Plus returns the sum of two.
@@ -195,7 +186,7 @@ func (j judge) behindPath(ctx context.Context, c *arrival, change git.Change, th
 // can come from has exactly this file, and one of its steps made it so.
 func (j judge) whole(ctx context.Context, c *arrival, change git.Change) []Claim {
 	return j.claimsBy(ctx, c, change.Path, func(_ *session, from candidate) saved {
-		p, w := &j.x.Checkpoints[from.point], j.journals.walk(ctx, saved{from.point, change.Path})
+		p, w := &j.x.Checkpoints[from.point], j.journals.walk(ctx, saved{point: from.point, path: change.Path})
 		if len(w.versions) == 0 || !from.certain && !j.commits.part(ctx, p.Head, c).descent {
 			return nowhere
 		}

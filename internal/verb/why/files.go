@@ -8,7 +8,6 @@ import (
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
-	"git-checkpoint/internal/sys/gather"
 )
 
 // files reads files of trees and of the worktree, each once, compares them line by line, and tells where lines like theirs
@@ -23,7 +22,7 @@ type files struct {
 	entries  memo[fileOf, git.Entry]
 	contents memo[name.OID, content]
 	last     recent
-	only     memo[name.OID, []bool] // by line: the file has it once
+	counts   memo[name.OID, map[int32]int] // by number of a line
 	lines    numbering
 	matches  memo[[2]name.OID, []int]
 	diffs    int // how many pairs of files were compared
@@ -142,15 +141,20 @@ func (f *files) equal(ctx context.Context, e, other git.Entry) bool {
 
 // hasOnce reports whether a file has line i only once.
 func (f *files) hasOnce(ctx context.Context, e git.Entry, i int) bool {
-	only := f.only.get(e.OID, func() []bool {
+	numbers := f.read(ctx, e).numbers
+	return i < len(numbers) && f.times(ctx, e, numbers[i]) == 1
+}
+
+// times returns how often a file has the line of a number.
+func (f *files) times(ctx context.Context, e git.Entry, line int32) int {
+	return f.counts.get(e.OID, func() map[int32]int {
 		numbers := f.read(ctx, e).numbers
-		times := make(map[int32]int, len(numbers))
+		counts := make(map[int32]int, len(numbers))
 		for _, id := range numbers {
-			times[id]++
+			counts[id]++
 		}
-		return gather.List(numbers, func(id int32) bool { return times[id] == 1 })
-	})
-	return i < len(only) && only[i]
+		return counts
+	})[line]
 }
 
 // matched returns for each line of one file its partner in another one, as match does.

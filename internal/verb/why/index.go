@@ -162,10 +162,8 @@ func (x *index) sessionOf(point int32) *session { return &x.Sessions[x.sessionAt
 
 // sessionNamed returns a session, or nil.
 func (x *index) sessionNamed(of name.Session) *session {
-	for i := range x.Sessions {
-		if x.Sessions[i].Name == of {
-			return &x.Sessions[i]
-		}
+	if i := slices.IndexFunc(x.Sessions, func(s session) bool { return s.Name == of }); i >= 0 {
+		return &x.Sessions[i]
 	}
 	return nil
 }
@@ -196,13 +194,11 @@ func (x *index) numbered(of name.Session, id name.ID) int32 {
 func (x *index) pointsOf(of *session) []point { return x.Checkpoints[of.From:of.To] }
 
 // begins returns the time of the first checkpoint, in seconds since 1970; 0: there is none.
-func (x *index) begins() (oldest int64) {
-	for i := range x.Checkpoints {
-		if at := x.Checkpoints[i].At; oldest == 0 || at < oldest {
-			oldest = at
-		}
+func (x *index) begins() int64 {
+	if len(x.Checkpoints) == 0 {
+		return 0
 	}
-	return oldest
+	return slices.MinFunc(x.Checkpoints, func(a, b point) int { return cmp.Compare(a.At, b.At) }).At
 }
 
 // changesOf returns the changes of a path, by checkpoint.

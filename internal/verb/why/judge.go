@@ -73,7 +73,7 @@ func (j judge) origin(ctx context.Context, of *session, from candidate, l newLin
 // find finds a line in a checkpoint: in the file of that name, or in another file from which the commit removed
 // the line. It returns -1 if it is in none.
 func (j judge) find(ctx context.Context, point int32, l newLine) (saved, int) {
-	same := saved{point, l.path}
+	same := saved{point: point, path: l.path}
 	if was := j.journals.file(ctx, same); isFile(was) {
 		if at := j.files.matched(ctx, was, l.file)[l.line]; at >= 0 {
 			return same, at
@@ -83,7 +83,7 @@ func (j judge) find(ctx context.Context, point int32, l newLine) (saved, int) {
 	tried := map[int32]bool{}
 	for _, e := range j.files.like(t, l.line) {
 		change := j.x.Changes[e.change]
-		other := saved{point, j.x.pathOf(change.Path)}
+		other := saved{point: point, path: j.x.pathOf(change.Path)}
 		if tried[change.Path] || other == same {
 			continue
 		}

@@ -75,9 +75,6 @@ func (h *history) check(old string, options ...string) (got score) {
 						owner = string(*want.by)
 					}
 					h.Errorf("%s:%d %q of commit %s: %s by %s, not %s", path, i+1, l.Text, l.Commit.Short(), c.Checkpoint, c.By, owner)
-					if os.Getenv("WHY_DEBUG") != "" {
-						h.debug(path, string(c.Checkpoint), owner)
-					}
 				case want.by != nil && bare(want.text) != "":
 					got.unknown++
 					if kept {
@@ -85,9 +82,6 @@ func (h *history) check(old string, options ...string) (got score) {
 					}
 					if new {
 						got.missed++
-					}
-					if os.Getenv("WHY_DEBUG") != "" {
-						h.Logf("UNKNOWN %s:%d %q of %s by %s, kept %v, %d claims", path, i+1, l.Text, l.Commit.Short(), *want.by, kept, len(l.Claims))
 					}
 				}
 			}
@@ -334,19 +328,4 @@ func number(variable string, otherwise int) int {
 		}
 	}
 	return n
-}
-
-func (h *history) debug(path string, ids ...string) {
-	for _, id := range ids {
-		if id == "nobody" {
-			continue
-		}
-		out := h.Git("for-each-ref", "--format=%(refname)", "refs/checkpoints/")
-		for _, ref := range strings.Fields(out) {
-			if strings.Contains(ref, id) {
-				h.Logf("%s\n%s", ref, h.Git("show", "-U3", ref, "--", path))
-			}
-		}
-	}
-	h.Logf("NOW\n%s", h.Git("blame", "-s", path))
 }

@@ -3,6 +3,8 @@ package why
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"git-checkpoint/internal/core/checkpoint"
@@ -10,6 +12,7 @@ import (
 	"git-checkpoint/internal/git"
 	"git-checkpoint/internal/storage/remote"
 	"git-checkpoint/internal/storage/store"
+	"git-checkpoint/internal/sys/gather"
 )
 
 // complete fetches what a partial clone lacks of these objects, over one connection: git would open one for
@@ -19,13 +22,8 @@ func complete(ctx context.Context, s *store.Store, oids []name.OID) (lacks map[n
 	if from == "" {
 		return nil
 	}
-	seen := map[name.OID]bool{}
-	var missing []name.OID
-	for _, oid := range s.Repo.Objects.Batch().Absent(oids) {
-		if !seen[oid] {
-			seen[oid], missing = true, append(missing, oid)
-		}
-	}
+	seen := gather.SetOf(s.Repo.Objects.Batch().Absent(oids))
+	missing := slices.Sorted(maps.Keys(seen))
 	if len(missing) == 0 {
 		return nil
 	}

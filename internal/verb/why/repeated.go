@@ -27,11 +27,11 @@ func (j judge) confirmed(ctx context.Context, at lineAt, claim Claim) bool {
 	return slices.ContainsFunc(j.journals.tips(ctx, of), func(tip int32) bool {
 		held, i := j.journals.holding(ctx, tip, at), at.line
 		if held == nowhere {
-			k := slices.IndexFunc(at.names, func(path string) bool { return isFile(j.journals.file(ctx, saved{tip, path})) })
+			k := slices.IndexFunc(at.names, func(path string) bool { return isFile(j.journals.file(ctx, saved{point: tip, path: path})) })
 			if k < 0 {
 				return false
 			}
-			held = saved{tip, at.names[k]}
+			held = saved{point: tip, path: at.names[k]}
 			if i = j.files.partner(ctx, j.journals.file(ctx, held), at.file, i); i < 0 {
 				return false
 			}

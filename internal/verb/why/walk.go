@@ -15,6 +15,7 @@ import (
 type saved struct {
 	point int32 // -1: it is in none, or in none that is known
 	path  string
+	again bool // an older file had the line, too, so that who made this one may only have brought it back
 }
 
 var nowhere = saved{point: -1}
@@ -29,7 +30,6 @@ type walk struct {
 	origins  memo[int, saved]
 	open     map[int]bool // the lines whose origin is being looked for
 	followed memo[lineOf, []int]
-	returned memo[saved, saved] // what cameBack says of a version
 }
 
 // lineOf is a line of a file.
@@ -75,19 +75,14 @@ func (w *walk) origin(ctx context.Context, i int) saved {
 // added returns the origin of line i of a version, which is not in the file before: that checkpoint, unless its files were
 // brought back from another one that has the line. One that leads back to here, as where clocks went back, is none.
 func (w *walk) added(ctx context.Context, v *version, i int) saved {
-	if line := w.files.read(ctx, v.now).text[i]; w.journals.brought(ctx, v.saved, line) || w.fromHead(ctx, v, line) {
+	if now := w.files.read(ctx, v.now); w.journals.brought(ctx, v.saved, now.text[i]) || w.fromHead(ctx, v, now.numbers[i]) {
 		return nowhere
-	}
-	if from := w.returned.get(v.saved, func() saved { return w.cameBack(ctx, v) }); from.point >= 0 {
-		if before := w.journals.walk(ctx, from); !before.open[i] {
-			return before.origin(ctx, i)
-		}
 	}
 	for _, source := range w.journals.turns(ctx).back[v.point] {
 		if source.point < 0 || source.only != nil && !source.only[v.path] {
 			continue
 		}
-		from := w.journals.walk(ctx, saved{source.point, v.path})
+		from := w.journals.walk(ctx, saved{point: source.point, path: v.path})
 		if !isFile(from.start) {
 			continue
 		}
@@ -98,56 +93,73 @@ func (w *walk) added(ctx context.Context, v *version, i int) saved {
 			return from.origin(ctx, at)
 		}
 	}
-	return v.saved
+	return w.attribute(ctx, v, i)
 }
 
-// cameBack returns an older version of a file that is the same as this one, as after git stash pop: if a command made it so, or
-// nobody known and enough came back that nobody typed it again.
-func (w *walk) cameBack(ctx context.Context, v *version) saved {
-	by := w.journals.author(ctx, v.saved).By
-	if by == author.Agent || by != author.During && w.fresh(ctx, v) < enough {
-		return nowhere
+// attribute is added for a line that nothing says to be brought back. If an older file had it, git stash pop may have brought it back:
+// then it is of who made it, if enough came back that nobody typed it again, or else its maker is not known. Only a tool that
+// names the file, or a person who made it both times, made it beyond doubt.
+func (w *walk) attribute(ctx context.Context, v *version, i int) saved {
+	by, now, all := w.journals.author(ctx, v.saved).By, w.files.read(ctx, v.now), w.journals.x
+	if by == author.Agent {
+		return v.saved
 	}
-	past := false
+	unsure, from := saved{v.point, v.path, true}, w.earlier(ctx, v, now.numbers[i])
+	has := func(hit entry) bool {
+		at := saved{point: all.pointOf(hit), path: all.pathOf(all.Changes[hit.change].Path)}
+		return all.Checkpoints[at.point].At < all.Checkpoints[v.point].At && w.journals.author(ctx, at).By != author.Outside
+	}
+	switch {
+	case from.point < 0 && !slices.ContainsFunc(w.files.like(now.text, i), has):
+		return v.saved
+	case from.point < 0:
+		return unsure
+	}
+	older, before, came := w.journals.file(ctx, from), w.journals.walk(ctx, from), text{}
+	partners := w.files.matched(ctx, older, v.now)
+	for k, was := range w.files.matched(ctx, v.was, v.now) {
+		if was == alone && partners[k] >= 0 {
+			came = append(came, now.text[k])
+		}
+	}
+	if partners[i] < 0 || before.open[partners[i]] {
+		return unsure
+	}
+	made, same, many := before.origin(ctx, partners[i]), older.OID == v.now.OID, letters(came) >= enough
+	if same && (many || by == author.During) || made.point >= 0 && by == author.Outside && (many || w.journals.author(ctx, made).By == by) {
+		return made
+	}
+	return unsure
+}
+
+// earlier returns an older file that is the same as a version, or else has a line more often than the one before that.
+func (w *walk) earlier(ctx context.Context, v *version, line int32) saved {
+	found, past := nowhere, false
 	for n := range w.compared() {
 		older := w.version(ctx, n)
 		if past && older.now.OID == v.now.OID {
 			return older.saved
 		}
+		if past && found.point < 0 && max(w.files.times(ctx, older.now, line), w.files.times(ctx, older.was, line)) > w.files.times(ctx, v.was, line) {
+			found = older.saved
+		}
 		past = past || older == v
 	}
 	for n, point := range w.journals.ancestors(ctx, v.point) { // a deletion is no version
-		at := saved{point, v.path}
+		at := saved{point: point, path: v.path}
 		if v.was.Mode == 0 && n < mostVersions && point != v.point && w.journals.file(ctx, at).OID == v.now.OID {
 			return at
 		}
 	}
-	return nowhere
+	return found
 }
 
 // fromHead reports whether the commit that HEAD stayed at has a line more often than the file before a version: git stash, or
 // git restore, brought it back then, and not what made the checkpoint.
-func (w *walk) fromHead(ctx context.Context, v *version, line string) bool {
+func (w *walk) fromHead(ctx context.Context, v *version, line int32) bool {
 	c := w.journals.commits.read(ctx, w.journals.x.Checkpoints[v.point].Head)
-	if c == nil || w.headMoved(ctx, v) || w.journals.author(ctx, v.saved).By == author.Agent {
-		return false
-	}
-	count := func(e git.Entry) int {
-		return gather.Count(w.files.read(ctx, e).text, func(l string) bool { return l == line })
-	}
-	return count(w.files.entryAt(ctx, c.Tree, v.path)) > count(v.was)
-}
-
-// fresh counts letters and digits in the lines of a version that the one before has not.
-func (w *walk) fresh(ctx context.Context, v *version) int {
-	var lines text
-	now := w.files.read(ctx, v.now).text
-	for i, at := range w.files.matched(ctx, v.was, v.now) {
-		if at == alone {
-			lines = append(lines, now[i])
-		}
-	}
-	return letters(lines)
+	return c != nil && !w.headMoved(ctx, v) && w.journals.author(ctx, v.saved).By != author.Agent &&
+		w.files.times(ctx, w.files.entryAt(ctx, c.Tree, v.path), line) > w.files.times(ctx, v.was, line)
 }
 
 // version returns version n with its two sides.
@@ -159,7 +171,7 @@ func (w *walk) version(ctx context.Context, n int) *version {
 	v.now = w.journals.file(ctx, v.saved)
 	before := cmp.Or(x.pathOf(x.Changes[v.change].From), v.path)
 	if base := w.journals.base(ctx, v.point); base >= 0 {
-		v.was = w.journals.file(ctx, saved{base, before})
+		v.was = w.journals.file(ctx, saved{point: base, path: before})
 	} else if c := w.journals.commits.read(ctx, x.Checkpoints[v.point].Head); c != nil {
 		v.was = w.files.entryAt(ctx, c.Tree, before)
 	}
@@ -178,7 +190,7 @@ func (w *walk) indexed(ctx context.Context, i int) saved {
 		if v.now.OID != e.OID && !in(v.now) {
 			return nowhere
 		}
-		if e = v.was; !hits[v.change] || w.journals.brought(ctx, v.saved, text) || w.fromHead(ctx, v, text) {
+		if e = v.was; !hits[v.change] || w.journals.brought(ctx, v.saved, text) || w.fromHead(ctx, v, line) {
 			if w.headMoved(ctx, v) && !in(e) {
 				return nowhere
 			}

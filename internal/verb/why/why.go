@@ -177,7 +177,7 @@ func ExplainLines(ctx context.Context, s *checkpoint.Rules, of *checkpoint.Found
 			l.Claims, _ = j.line(ctx, at, now, path, req.Git)
 		}
 		if len(l.Claims) == 0 && at.Commit == "" && (req.Git || !j.files.read(ctx, now).known || j.files.hasOnce(ctx, now, at.Line-1)) {
-			l.Claims = j.said(ctx, saved{j.x.numbered(of.Session, at.Checkpoint), at.Path}, at.From-1)
+			l.Claims = j.said(ctx, saved{point: j.x.numbered(of.Session, at.Checkpoint), path: at.Path}, at.From-1)
 		}
 		if len(l.Claims) == 0 {
 			l.Because = j.because(ctx, now, at.Text)
