@@ -141,7 +141,7 @@ func (c *run) flags(m *moment, index stagedIndex) map[string]string {
 	out := map[string]string{}
 	for _, e := range index.entries {
 		// A file that is present loses the flag when git reads the index.
-		if _, present := m.disk[e.path]; present && e.tag == "S" && c.kind.sparse {
+		if _, present := m.disk[e.path]; present && e.tag == "S" && m.sparsed {
 			e.tag = "H"
 		}
 		if index.intents[e.path] {

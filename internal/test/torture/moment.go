@@ -64,9 +64,8 @@ func (c *run) look(all disk, top string) (*moment, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Show skip-worktree as it is in the file. Git would drop it for files that are
-	// present.
-	if m.listing, err = c.host.git(top, index, "-c", "sparse.expectFilesOutsideOfPatterns=true", "ls-files", "-s", "-v", "-t", "-z", "--full-name"); err != nil {
+	// In a sparse checkout git takes skip-worktree off files that are present, whatever the index file says.
+	if m.listing, err = c.host.git(top, index, "ls-files", "-s", "-v", "-t", "-z", "--full-name"); err != nil {
 		return nil, err
 	}
 	if err := c.readIntents(m, top, index); err != nil {

@@ -112,9 +112,11 @@ func (c *run) leaves() (leaves, error) {
 // after returns the files after all deeds, without the changes that are left out: their numbers are
 // their places in all effects. Where a move is left out, what was done to the new path is done to the old.
 // With again, a file that is written after it was deleted is the old one with changes: a revert compares lines,
-// and takes back one that was made before the deletion and stands there again.
+// and takes back one that was made before the deletion and stands there again. Whoever then deletes what they wrote
+// themselves took nothing of the old one, which is there if its deletion is left out.
 func (g *gathering) after(without map[int]bool, again bool) leaves {
 	files, gone, stayed, n := maps.Clone(g.first), leaves{}, map[string]string{}, 0
+	under := map[string]leaf{} // by who and path: what a deletion that is left out would have taken, when they wrote there
 	for _, d := range g.deeds {
 		for _, ch := range d.effects {
 			_, there := files[ch.path]
@@ -123,11 +125,18 @@ func (g *gathering) after(without map[int]bool, again bool) leaves {
 			}
 			switch {
 			case !without[n]:
-				if ch.does == "gone" {
+				mine := d.who + ch.path
+				if old, is := under[mine]; ch.does == "gone" && is {
+					files[ch.path] = old
+					delete(under, mine)
+					break
+				} else if ch.does == "gone" {
 					gone[ch.path] = files[ch.path]
 				} else if again && ch.gone != nil {
 					if !there {
 						files[ch.path] = leaf{lines: gone[ch.path].lines}
+					} else if ch.from == nil {
+						under[mine] = files[ch.path]
 					}
 					ch.from = ch.gone
 				}
