@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/transfer"
@@ -35,7 +36,7 @@ func (g goTeam) write(a *transfer.Archive, w *rendering) {
 		if c.Import.Here {
 			name = g.told(text, "session_id")
 		}
-		if name != "" && isPlainID(name) {
+		if name != "" && workflow.PlainID(name) {
 			dir = name
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/sys/lazy"
 	"git-checkpoint/internal/verb/create"
@@ -91,7 +92,7 @@ func (u ultraCreate) document(name string, src *source, seen ids, rows map[strin
 		return errForeign
 	}
 	id = cmp.Or(id, name)
-	if !isPlainID(id) || !safeName(name) {
+	if !workflow.PlainID(id) || !safeName(name) {
 		return fmt.Errorf("the id %q is not a plain file name", id)
 	}
 	if !at.Get("state").IsObject() {
@@ -116,7 +117,7 @@ func (u ultraCreate) document(name string, src *source, seen ids, rows map[strin
 // row adds a checkpoint that is only in the database. Its path in messages is <database>#<id>.
 func (ultraCreate) row(r *reading, row *ultraRow, projects ultraProjects) {
 	p := ultraDatabase + "#" + row.ID
-	if !isPlainID(row.ID) || !safeName(row.ID) {
+	if !workflow.PlainID(row.ID) || !safeName(row.ID) {
 		r.problem(ultraDatabase, "the id %q is not a plain file name", row.ID)
 		return
 	}
