@@ -41,5 +41,8 @@ func (d *draft) repair(ctx context.Context, err error) error {
 	} else {
 		missing.TakenBack = true
 	}
-	return &checkpoint.Error{Kind: checkpoint.KindFailed, Message: "objects disappeared while the checkpoint was made, so it was removed again", Err: err}
+	return &checkpoint.Error{
+		Kind: checkpoint.KindInvalid, Message: "objects disappeared while the checkpoint was made, so it was removed again", Err: err,
+		Hints: []string{"`git fsck` shows what is missing"},
+	}
 }
