@@ -31,6 +31,9 @@ func (s *records) Stored(ctx context.Context, commit name.OID) (got Stored, err 
 	if got.Commit, err = s.RecordCommit(ctx, commit); err != nil {
 		return got, err
 	}
+	if known, is := s.recent(got.Commit); is {
+		return known, nil
+	}
 	e, err := s.entry(ctx, got.Commit, RecordPath)
 	if err == nil && e.Mode != git.ModeFile {
 		err = &DamagedError{What: "record commit", OID: got.Commit, Err: errors.New("it does not contain " + RecordPath)}
@@ -52,8 +55,25 @@ func (s *records) Stored(ctx context.Context, commit name.OID) (got Stored, err 
 	}
 	if len(got.Raw) > largeRecord {
 		s.cacheSummary(ctx, commit, got.Commit, e.OID, rec)
+		got, _ = s.recent(got.Commit, got)
 	}
 	return got, nil
+}
+
+// recent returns the large record of a record commit if it is among the last two, to which it adds first.
+func (s *records) recent(commit name.OID, add ...Stored) (got Stored, is bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.large = slices.Concat(add, s.large)
+	s.large = s.large[:min(2, len(s.large))]
+	i := slices.IndexFunc(s.large, func(r Stored) bool { return r.Commit == commit })
+	if i < 0 {
+		return got, false
+	}
+	got = s.large[i]
+	record := *got.Record // callers change members of theirs
+	got.Record = &record
+	return got, true
 }
 
 // contents reads what the commits of a checkpoint hold.

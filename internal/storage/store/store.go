@@ -81,7 +81,7 @@ func New(o Options) *Store {
 	s.contents = &contents{o.Repo}
 	s.localFiles = &localFiles{o.Repo, s.Random}
 	s.inventory = &inventory{contents: s.contents, warn: s.Warn, archives: map[name.OID]map[name.ID]name.OID{}}
-	s.records = &records{s.contents, s.inventory, s.localFiles, readWhole}
+	s.records = &records{contents: s.contents, refs: s.inventory, local: s.localFiles, whole: readWhole}
 	s.journals = &journals{repo: o.Repo, refs: s.inventory, local: s.localFiles, kept: map[name.Session]*cache{}}
 	s.composer = &composer{repo: o.Repo}
 	return s

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/format/record"
@@ -34,6 +35,9 @@ type records struct {
 	refs  *inventory
 	local *localFiles
 	whole int // how many of the newest checkpoints Listed reads completely each time
+
+	mu    sync.Mutex
+	large []Stored // the two large records that were read last: one command asks for them several times
 }
 
 // readWhole is how many checkpoints, the newest ones, Listed reads completely. For older ones it

@@ -93,9 +93,7 @@ func (a *attempt) finish(ctx context.Context) (Result, error) {
 	}
 	a.saveCache()
 	if len(a.updates) > 0 {
-		a.store.mu.Lock()
-		a.store.written[a.session] = true
-		a.store.mu.Unlock()
+		a.store.Touch(a.session)
 	}
 	return a.result, err
 }
@@ -113,7 +111,14 @@ func (a *attempt) takeBack(ctx context.Context) error {
 	return a.store.Repo.Refs.Update(ctx, back)
 }
 
-// Written returns the sessions that this Store has changed, sorted.
+// Touch adds a session to those that Written returns.
+func (s *Store) Touch(session name.Session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.written[session] = true
+}
+
+// Written returns the sessions that this Store has changed, or that were touched, sorted.
 func (s *Store) Written() []name.Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -26,6 +26,7 @@ func (b base) refuseUnchanged(ctx context.Context, d *draft) error {
 	if err != nil || !same {
 		return err
 	}
+	d.in.s.Store.Touch(d.record.Session) // its mirror may be behind, if a command was killed before it wrote it
 	return &checkpoint.Error{Kind: checkpoint.KindNothing, Err: &UnchangedError{d.record.Session, b.entry.Checkpoint, checkpoint.MentionOf(b.record)}}
 }
 
