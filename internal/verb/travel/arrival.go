@@ -16,9 +16,8 @@ import (
 // many decisions need only the events. A nil *Joined is valid and has no fold and no dead
 // checkpoints.
 type Joined struct {
-	log    *journal.Log
-	state  *journal.State
-	buried map[name.ID]bool // ids that some tombstone names; a tombstone may be void, so dead asks the fold
+	log   *journal.Log
+	state *journal.State
 }
 
 // Fold returns the state of the journal. It is computed once.
@@ -32,25 +31,11 @@ func (j *Joined) Fold() *journal.State {
 	return j.state
 }
 
-// tombs returns the ids that any tombstone names. A journal without tombstones has no dead
-// checkpoints, which saves the fold in the usual case.
-func (j *Joined) tombs() map[name.ID]bool {
-	if j == nil || j.log == nil {
-		return nil
-	}
-	if j.buried == nil {
-		j.buried = map[name.ID]bool{}
-		for _, e := range j.log.Events() {
-			for _, t := range e.Tombstones {
-				j.buried[t.ID] = true
-			}
-		}
-	}
-	return j.buried
-}
-
 // dead reports whether the checkpoint is pruned, see docs/format.md, The fold.
-func (j *Joined) dead(id name.ID) bool { return j.tombs()[id] && j.Fold().Dead(id) }
+func (j *Joined) dead(id name.ID) bool {
+	st := j.Fold()
+	return st != nil && st.Dead(id)
+}
 
 // arrival is a checkpoint that came from elsewhere, after inspect verified it.
 type arrival struct {

@@ -3,7 +3,6 @@ package travel
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -33,7 +32,10 @@ func (c *pushRound) notesToSend(ctx context.Context) (name.OID, error) {
 		return "", c.withoutNotes(ctx, "there", err, "`"+removal+"` deletes them, and the next push makes them again")
 	}
 	// With tombstones, equal trees may both still hold notes of dead checkpoints.
-	buries := func(p remote.Plan) bool { return p.Journal != "" && len(c.folds[p.Session].tombs()) > 0 }
+	buries := func(p remote.Plan) bool {
+		st := c.folds[p.Session].Fold()
+		return p.Journal != "" && st != nil && len(st.Tombstones) > 0
+	}
 	if mine == theirs && !slices.ContainsFunc(c.plans, buries) {
 		return "", nil
 	}
@@ -86,16 +88,7 @@ func (c *pushRound) notesTree(ctx context.Context, commit name.OID) (name.OID, e
 // those that are dead.
 func (c *pushRound) fates() (alive, dead map[name.OID]bool) {
 	alive, dead = map[name.OID]bool{}, map[name.OID]bool{}
-	for _, session := range slices.Sorted(maps.Keys(c.folds)) {
-		j := c.folds[session]
-		if len(j.tombs()) == 0 { // without tombstones everything is alive, and no fold is needed
-			for _, e := range j.log.Events() {
-				if e.Commit != "" && e.Checkpoint != "" {
-					alive[e.Commit] = true
-				}
-			}
-			continue
-		}
+	for _, j := range c.folds {
 		st := j.Fold()
 		for _, e := range st.Checkpoints() {
 			if e.Dead {
