@@ -306,6 +306,7 @@ func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*diffe
 	}
 	for _, c := range changes {
 		who := did.Who(record.Path(c.Path))
+		who.BroughtBack = who.BroughtBack || f.Entry.Event().Trigger == workflow.TriggerRevert // its record does not list what is as it was in the step before
 		switch {
 		case was == nil && c.From.Entry == c.To.Entry: // a commit does not say which bytes were on disk
 		case !r.wanted(c.Path) || slices.ContainsFunc(slices.Concat(after.Skipped, before.Skipped), func(p string) bool { return snapshot.Covers(p, c.Path) }):
@@ -453,11 +454,8 @@ func (r *reverting) busy(ctx context.Context, f *checkpoint.Found, base *journal
 	}
 	e := f.Entry.Event()
 	for _, st := range states {
-		if st.Session == f.Session {
-			continue
-		}
 		for i, c := range st.Standings() {
-			if c.Dead || c.Safety {
+			if c.Dead || c.Safety || st.Session == f.Session {
 				continue
 			}
 			other := st.At(i).Event()
