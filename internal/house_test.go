@@ -444,7 +444,7 @@ func words(n ast.Node) []string {
 	return nil
 }
 
-// Every file that docs/architecture.md names with its directory exists.
+// Every file that docs/architecture.md names with its directory exists, and its drawing has every package.
 func TestArchitecturePage(t *testing.T) {
 	page, err := os.ReadFile("../docs/architecture.md")
 	if err != nil {
@@ -458,6 +458,13 @@ func TestArchitecturePage(t *testing.T) {
 		top, _ := filepath.Glob("../" + m[1])
 		if below, _ := filepath.Glob(m[1]); len(top)+len(below) == 0 {
 			t.Errorf("there is no %s", m[1])
+		}
+	}
+	_, drawing, _ := strings.Cut(string(page), "```\n")
+	drawing, _, _ = strings.Cut(drawing, "\n```")
+	for pkg := range readCeilings(t) {
+		if _, below, is := strings.Cut(pkg, "internal/"); is && !regexp.MustCompile(`\b`+path.Base(below)+`\b`).MatchString(drawing) {
+			t.Errorf("the drawing does not have %s", pkg)
 		}
 	}
 }

@@ -52,6 +52,23 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// What is written for people is as short as the code: the documents together have 55,000 words at most.
+func TestWordsOfDocuments(t *testing.T) {
+	const most = 55_000
+	words := 0
+	err := filepath.WalkDir("../docs", func(file string, _ os.DirEntry, err error) error {
+		if err != nil || filepath.Ext(file) != ".md" {
+			return err
+		}
+		content, err := os.ReadFile(file)
+		words += len(strings.Fields(string(content)))
+		return err
+	})
+	if err != nil || words > most || words == 0 {
+		t.Errorf("docs has %d words; at most %d are allowed (%v)", words, most, err)
+	}
+}
+
 func readCeilings(t *testing.T) map[string]int {
 	t.Helper()
 	content, err := os.ReadFile("lines.txt")
