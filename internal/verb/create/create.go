@@ -247,7 +247,7 @@ func place(ctx context.Context, s *checkpoint.Service, req Request) (*request, e
 	if err := checkRequest(req); err != nil {
 		return nil, err
 	}
-	if !req.SkipUnchanged { // else there is mostly nothing to scan
+	if !req.SkipUnchanged || req.Message != "" { // else there is mostly nothing to scan
 		guard.Prepare()
 	}
 	head, err := readHead(ctx, s.Store)
