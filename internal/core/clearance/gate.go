@@ -35,8 +35,8 @@ type Sending struct {
 	Labels      []Holder               // oldest first; used to name the checkpoint that holds a finding
 	firsts      []name.OID             // the first checkpoint of each session
 	Within      func(path string) bool // which paths are written; nil: all
-	Unscanned   Unscanned
-	Destination *Destination // the remote; nil: the content goes to files
+	Unscanned   bool                   // objects that could not be scanned may leave, too: the user said so
+	Destination *Destination           // the remote; nil: the content goes to files
 }
 
 // Holder is a checkpoint that may hold a finding.
@@ -44,15 +44,6 @@ type Holder struct {
 	Commit name.OID
 	Label  string
 }
-
-// Unscanned says whether objects that could not be scanned may leave.
-type Unscanned int
-
-// They stay unless the user says otherwise.
-const (
-	UnscannedStays Unscanned = iota
-	UnscannedGoes
-)
 
 // MayLeave decides whether something may leave the repository. Every push, export and
 // mirror calls it before the first byte goes. It refuses content with a secret that nobody
@@ -94,7 +85,7 @@ func holdsNoSecret(ctx context.Context, s *checkpoint.Service, what Sending) err
 	if stopped := report.Stopped(); len(stopped) > 0 {
 		return stop(ctx, s.Rules, what, stopped)
 	}
-	if len(report.Gaps) > 0 && what.Unscanned == UnscannedStays {
+	if len(report.Gaps) > 0 && !what.Unscanned {
 		refused := checkpoint.Failure(checkpoint.KindRefused, "", "%d objects for %s could not be scanned for secrets; nothing was sent", len(report.Gaps), what.To)
 		for _, g := range report.Gaps {
 			refused.Hints = append(refused.Hints, g.where()+": "+g.Why)

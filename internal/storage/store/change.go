@@ -36,7 +36,7 @@ type Change struct {
 	// LostNotes are directories of the notes tree that cannot be read. If notes are written, these are
 	// left out.
 	LostNotes []name.OID
-	Tags      TagPolicy
+	Retag     bool // computes every tag of the session anew, not only those whose newest checkpoint the change replaces
 
 	Verify []name.OID // lists objects that must exist after the refs are written
 	Mends  bool       // says that the caller writes missing objects of Verify again. The refs stay then
@@ -45,7 +45,7 @@ type Change struct {
 
 // empty reports whether there is nothing to write.
 func (c *Change) empty() bool {
-	return c.Base == nil && len(c.Events)+len(c.Create)+len(c.Remove)+len(c.Archive)+len(c.Notes) == 0 && c.Tags != TagsRebuilt
+	return c.Base == nil && len(c.Events)+len(c.Create)+len(c.Remove)+len(c.Archive)+len(c.Notes) == 0 && !c.Retag
 }
 
 // check refuses malformed ids before anything is written.
@@ -88,15 +88,6 @@ type NewNote struct {
 	Commit     name.OID
 	RecordBlob name.OID
 }
-
-// TagPolicy says which tags a change updates.
-type TagPolicy int
-
-// The values of TagPolicy.
-const (
-	TagsDerived TagPolicy = iota // updates the tags whose newest checkpoint the change replaces
-	TagsRebuilt                  // computes every tag of the session anew
-)
 
 // Result is what a transaction has written.
 type Result struct {

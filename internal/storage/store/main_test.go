@@ -62,7 +62,7 @@ type milestone struct {
 	iteration string
 	minor     bool // no milestone
 	safety    bool
-	tags      TagPolicy
+	retag     bool
 }
 
 // create makes one checkpoint in its own transaction, as the packages above the store do.
@@ -90,7 +90,7 @@ func create(ctx context.Context, s *Store, session name.Session, m milestone) (n
 			Milestone: !m.minor, Trigger: r.Trigger, CheckpointStatus: "in_progress", Commit: w.Commit, Record: r.Checksum,
 		})
 		c.Create = []NewCheckpoint{{ID: id, Commit: w.Commit, RecordBlob: w.RecordBlob}}
-		c.Verify, c.Tags = w.NewObjects, m.tags
+		c.Verify, c.Retag = w.NewObjects, m.retag
 		return c, nil
 	})
 	return id, res, err

@@ -118,11 +118,11 @@ type derivation struct {
 }
 
 // keys returns the tags to update, sorted: those whose newest checkpoint the change replaces, and
-// those that touched marks as always. With TagsRebuilt these are all tags of the session. It also
+// those that touched marks as always. With Change.Retag these are all tags of the session. It also
 // finds the newest candidates.
 func (d *derivation) keys(ctx context.Context) ([]tagKey, error) {
 	touched := d.touched()
-	if d.change.Tags == TagsRebuilt {
+	if d.change.Retag {
 		listed, err := d.list(ctx)
 		if err != nil {
 			return nil, err
@@ -169,7 +169,7 @@ func (d *derivation) touched() map[tagKey]bool {
 	for i, s := range st.Standings() {
 		was := st.PlaceIn(d.before, i)
 		switch {
-		case d.change.Tags == TagsRebuilt || len(d.removed) > 0 && d.removed[st.At(i).Checkpoint]:
+		case d.change.Retag || len(d.removed) > 0 && d.removed[st.At(i).Checkpoint]:
 			add(i, true)
 		case d.fromRemote && d.created[st.At(i).Checkpoint] != "":
 			// The journal may have named it before its objects arrived.
@@ -205,7 +205,7 @@ func parseTagLeaf(leaf string) (tagKey, bool) {
 func (d *derivation) read(ctx context.Context, keys []tagKey) error {
 	root, own := name.Ref(strings.TrimSuffix(name.TagRoot, "/")), name.Ref(strings.TrimSuffix(d.prefix(), "/"))
 	var err error
-	if d.whole = d.checkConflicts || len(d.removals) > 0 || d.change.Tags == TagsRebuilt; d.whole {
+	if d.whole = d.checkConflicts || len(d.removals) > 0 || d.change.Retag; d.whole {
 		d.held, err = d.list(ctx)
 	} else {
 		refs := []name.Ref{root, own}

@@ -72,7 +72,7 @@ func TestTagsFollow(t *testing.T) {
 
 	f.Git("update-ref", "refs/tags/checkpoint/demo/step-9", string(f.commit("demo", one)))
 	f.Git("update-ref", "-d", "refs/tags/checkpoint/demo/step-6.1")
-	f.mustChange("demo", Change{Tags: TagsRebuilt})
+	f.mustChange("demo", Change{Retag: true})
 	want("step-6=%s step-6.1=%s step-7=%s", four, one, three)
 }
 
@@ -94,10 +94,10 @@ func TestPrivateHasNoTag(t *testing.T) {
 	want("step-6.1=%s", one)
 	private[f.commit("demo", two)] = "a secret"
 	f.Private = func(_ context.Context, commit name.OID) (string, error) { return private[commit], nil }
-	f.mustChange("demo", Change{Tags: TagsRebuilt})
+	f.mustChange("demo", Change{Retag: true})
 	want("step-6.1=%s", one)
 	f.Git("update-ref", "refs/tags/checkpoint/demo/step-6", string(f.commit("demo", two)))
-	f.mustChange("demo", Change{Tags: TagsRebuilt})
+	f.mustChange("demo", Change{Retag: true})
 	want("step-6=%s step-6.1=%s", two, one)
 	c := f.commit("demo", two)
 	f.mustChange("demo", Change{

@@ -6,7 +6,6 @@ import (
 
 	"git-checkpoint/internal/answer"
 	"git-checkpoint/internal/core/checkpoint"
-	"git-checkpoint/internal/core/clearance"
 	"git-checkpoint/internal/ui/cli/usage"
 	"git-checkpoint/internal/verb/interop"
 	"git-checkpoint/internal/verb/transfer"
@@ -44,7 +43,7 @@ func (c *ExportCmd) Run(ctx context.Context, app *App) error {
 	return app.serve(ctx, func(s *checkpoint.Service) error {
 		done, err := transfer.Export(ctx, s, transfer.ExportRequest{
 			Destination: transfer.Destination{Path: c.File, Out: app.Terminal.Out, Force: c.Force},
-			Sessions:    c.Session, Since: c.Since, Unscanned: unscanned(c.Yes), Agree: app.agreeing(c.Yes, "Write it?"),
+			Sessions:    c.Session, Since: c.Since, Unscanned: c.Yes, Agree: app.agreeing(c.Yes, "Write it?"),
 		}, chosen)
 		if err != nil || c.File == "-" {
 			return err
@@ -63,19 +62,10 @@ func (c *ExportCmd) layout(ctx context.Context, app *App) error {
 		return usage.Error("no directory to export to", "git checkpoint export DIR --format "+c.Format)
 	}
 	return app.serve(ctx, func(s *checkpoint.Service) error {
-		done, err := interop.Export(ctx, s, interop.ExportRequest{To: c.File, Format: c.Format, Sessions: c.Session, Replace: c.Force, Unscanned: unscanned(c.Yes), Agree: app.agreeing(c.Yes, "Write them?")})
+		done, err := interop.Export(ctx, s, interop.ExportRequest{To: c.File, Format: c.Format, Sessions: c.Session, Replace: c.Force, Unscanned: c.Yes, Agree: app.agreeing(c.Yes, "Write them?")})
 		if err != nil {
 			return err
 		}
 		return cmp.Or(app.confirmed(answer.ExportedLayout{Done: done}), invalidIf(done.Damaged))
 	})
-}
-
-// unscanned says what happens to objects that the secret scanner could not read: with --yes they
-// leave the repository.
-func unscanned(yes bool) clearance.Unscanned {
-	if yes {
-		return clearance.UnscannedGoes
-	}
-	return clearance.UnscannedStays
 }

@@ -34,7 +34,7 @@ type LandCmd struct {
 
 // Run prints the plan, asks, and makes the commits.
 func (c *LandCmd) Run(ctx context.Context, app *App) error {
-	request := land.Request{Session: c.Session, Range: c.Range, Line: c.Line, Each: c.Each, Message: c.Message, Branch: c.Branch, Unscanned: unscanned(c.Yes)}
+	request := land.Request{Session: c.Session, Range: c.Range, Line: c.Line, Each: c.Each, Message: c.Message, Branch: c.Branch, Unscanned: c.Yes}
 	if c.Undo {
 		return c.takeBack(ctx, app)
 	}

@@ -47,7 +47,7 @@ type sendFlags struct {
 // request adds to the request how the user agrees to send something private.
 func (f *sendFlags) request(app *App) travel.Request {
 	req := f.travelFlags.request(app)
-	req.Unscanned, req.Tags = unscanned(f.Yes), f.Tags
+	req.Unscanned, req.Tags = f.Yes, f.Tags
 	req.Agree = app.agreeing(f.Yes, "Send them?")
 	return req
 }

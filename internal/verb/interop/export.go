@@ -28,9 +28,9 @@ type ExportRequest struct {
 	Sessions []string // empty: all
 	Replace  bool     // existing files with other content are replaced; else nothing is written
 
-	Unscanned clearance.Unscanned // decides what happens to content that was not scanned for secrets
-	Agree     clearance.Agree     // asks whether something private may be in the files; nil: nobody can be asked
-	private   bool                // something is, so only the owner may read them
+	Unscanned bool            // content that could not be scanned for secrets may be written, too
+	Agree     clearance.Agree // asks whether something private may be in the files; nil: nobody can be asked
+	private   bool            // something is, so only the owner may read them
 }
 
 // ExportAnswer is the result of `export`. Its JSON is part of the program's output.
@@ -124,7 +124,7 @@ func (a *ExportAnswer) own(all []*transfer.Archive, named bool) (own []*transfer
 }
 
 // archives reads the given sessions, or all if there are none.
-func archives(ctx context.Context, s *checkpoint.Service, wanted []string, unscanned clearance.Unscanned) ([]*transfer.Archive, error) {
+func archives(ctx context.Context, s *checkpoint.Service, wanted []string, unscanned bool) ([]*transfer.Archive, error) {
 	if len(wanted) == 0 {
 		names, err := s.Store.Sessions(ctx)
 		if err != nil {
@@ -134,7 +134,7 @@ func archives(ctx context.Context, s *checkpoint.Service, wanted []string, unsca
 	}
 	var out []*transfer.Archive
 	for _, session := range wanted {
-		a, err := transfer.ArchiveToWrite(ctx, s, name.Session(session), unscanned)
+		a, err := transfer.ArchiveToWrite(ctx, s, name.Session(session), clearance.Sending{Unscanned: unscanned})
 		if err != nil {
 			return nil, err
 		}

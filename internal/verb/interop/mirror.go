@@ -84,7 +84,7 @@ func mirror(ctx context.Context, s *checkpoint.Service, m checkpoint.Mirror, ses
 		if err != nil {
 			return err
 		}
-		a, err := transfer.ArchiveToWrite(ctx, s, session, clearance.UnscannedStays)
+		a, err := transfer.ArchiveToWrite(ctx, s, session, clearance.Sending{})
 		if err != nil {
 			return err
 		}

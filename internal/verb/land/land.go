@@ -38,7 +38,7 @@ type Request struct {
 	Message string // replaces the messages of the checkpoints; empty: keep them
 	// A new branch that gets the commits; empty: the current branch.
 	Branch    string
-	Unscanned clearance.Unscanned
+	Unscanned bool // objects that could not be scanned for secrets may go to the branch
 }
 
 // Commit is a commit that is planned or made.

@@ -104,7 +104,7 @@ func lookAtArrived(ctx context.Context, s *checkpoint.Service) ([]Problem, error
 			Message: fmt.Sprintf("%s that came with a plain fetch: %s", render.Count(len(missing), "tag is missing of a step", "tags are missing of steps"), named),
 			fix: fix{"made", func(ctx context.Context) error {
 				_, err := checkpoint.Transact(ctx, s.Store, st.Session, func(context.Context, store.View) (store.Change, error) {
-					return store.Change{Tags: store.TagsRebuilt}, nil
+					return store.Change{Retag: true}, nil
 				})
 				return err
 			}},

@@ -286,11 +286,7 @@ func (w *repairs) freeTags(ctx context.Context) error {
 
 // build returns the change for the journal as it is now.
 func (w *repairs) build(_ context.Context, v store.View) (store.Change, error) {
-	// TagsRebuilt makes all tags of the session again, TagsDerived only those of what changes.
-	change := store.Change{Notes: w.notes, LostNotes: w.lostNotes(), Create: w.create, Verify: w.verify, Tags: store.TagsDerived, Anew: true}
-	if w.retag {
-		change.Tags = store.TagsRebuilt
-	}
+	change := store.Change{Notes: w.notes, LostNotes: w.lostNotes(), Create: w.create, Verify: w.verify, Retag: w.retag, Anew: true}
 	// Without a journal the session starts again, with what the oldest record says about it.
 	if v.State == nil {
 		start, err := checkpoint.NewEvent(w.s.Store, journal.KindStart, w.session)

@@ -86,19 +86,19 @@ type ArchivedReturn struct {
 }
 
 // ArchiveToWrite reads a session for writing it outside of the repository, and passes it
-// through the clearance gate. Only the record commits are scanned, since layouts hold no
-// files of the worktree.
-func ArchiveToWrite(ctx context.Context, s *checkpoint.Service, session name.Session, unscanned clearance.Unscanned) (*Archive, error) {
+// through the clearance gate, as what: that is completed here. Only the record commits are scanned,
+// since layouts hold no files of the worktree.
+func ArchiveToWrite(ctx context.Context, s *checkpoint.Service, session name.Session, what clearance.Sending) (*Archive, error) {
 	a, err := ReadArchive(ctx, s.Rules, session)
 	if err != nil {
 		return nil, err
 	}
 	// The gate sees the record commit with its message, and not the commit C, whose tree is
 	// the worktree.
-	what := clearance.Sending{To: "files of another layout", Unscanned: unscanned, Within: func(path string) bool {
+	what.To, what.Within = "files of another layout", func(path string) bool {
 		top, _, _ := strings.Cut(path, "/")
 		return top == "checkpoint.json" || top == "outputs" || top == "import"
-	}}
+	}
 	for _, c := range a.Checkpoints {
 		what.Labels = append(what.Labels, clearance.Holder{Commit: c.Commit, Label: c.Record.Label})
 		if m, err := s.Store.RecordCommit(ctx, c.Commit); err == nil {

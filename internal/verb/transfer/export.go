@@ -40,7 +40,7 @@ type ExportRequest struct {
 	Sessions []string // empty: all
 	Since    string   // an earlier bundle; what it holds is left out
 
-	Unscanned clearance.Unscanned
+	Unscanned bool            // objects that could not be scanned for secrets are written, too
 	Agree     clearance.Agree // asks whether something private may be in the file; nil: nobody can be asked
 }
 

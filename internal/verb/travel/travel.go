@@ -44,7 +44,7 @@ type Request struct {
 	Ask      bool     // a person is at the terminal, so git may prompt for a credential
 	Quietly  bool     // background push: skip a journal that has no event that the remote lacks
 
-	Unscanned clearance.Unscanned
+	Unscanned bool            // objects that could not be scanned for secrets are sent, too
 	Agree     clearance.Agree // asks whether untracked files may be sent; nil: nobody can be asked
 
 	// First is called by CompareRemote for each address at which a push would ask; nil if none is
