@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -45,13 +44,6 @@ type StateError struct{ Problem string }
 
 // Error describes the problem with the document.
 func (e *StateError) Error() string { return "state is " + e.Problem }
-
-// PlainID reports whether a document's id is safe to keep, to show and to export: it cannot be a path to another
-// directory and has no control or replacement characters. It may have spaces and other scripts.
-func PlainID(id string) bool {
-	return len(id) <= 200 && !strings.ContainsAny(id, "/\\\x00") && !strings.Contains(id, "..") && !strings.HasPrefix(id, ".") &&
-		strings.IndexFunc(id, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 || r == 0xfffd }) < 0
-}
 
 // Accept takes a document apart. The document may be a whole record with the state inside, or the
 // bare state. Accept returns a *StateError for a document that is not a JSON object, is too deep or

@@ -147,13 +147,7 @@ func recognise(s *checkpoint.Rules, req Request) (*foundDocument, error) {
 	}
 	// accept reports what is wrong with the document.
 	if a, err := d.def.Accept(req.State); err == nil {
-		d.owner = d.def.SessionOf(a)
-		for _, id := range []string{a.ID, d.owner} {
-			if !workflow.PlainID(id) { // an import of what is exported would refuse it
-				return nil, checkpoint.Usage("give it another name", "the document is named %q, which is not a plain file name", name.Clip(id, name.Said))
-			}
-		}
-		if d.owner == "" {
+		if d.owner = d.def.SessionOf(a); d.owner == "" {
 			if state, err := edited(req, d.def, a.State); err == nil {
 				a.State = state
 			}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
@@ -153,7 +152,7 @@ func (crunch) document(key, issue string, src *source, seen ids) (*transfer.Impo
 	if v := text(at, "version"); v != "" && v != "1.0" && v != "1" {
 		return nil, fmt.Errorf("unknown version %q; known version: 1.0", name.Clip(v, name.Said))
 	}
-	if !workflow.PlainID(id) || !safeName(key) {
+	if !isPlainID(id) || !safeName(key) {
 		return nil, fmt.Errorf("checkpoint_id %q is not a plain file name", id)
 	}
 	// The session is named by the directory, so a copied document of another issue would end up in
@@ -251,7 +250,7 @@ func (l crunch) write(a *transfer.Archive, w *rendering) {
 // name. It is "" if there is none.
 func (crunch) number(a *transfer.Archive) string {
 	for _, c := range imported(a, Crunch) {
-		if name := path.Base(path.Dir(path.Dir(c.Import.Path))); workflow.PlainID(name) {
+		if name := path.Base(path.Dir(path.Dir(c.Import.Path))); isPlainID(name) {
 			return name
 		}
 	}

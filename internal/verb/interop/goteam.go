@@ -13,7 +13,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/name"
 	"git-checkpoint/internal/sys/lazy"
 	"git-checkpoint/internal/verb/create"
@@ -204,7 +203,7 @@ func goTeamFault(label string, at gjson.Result) error {
 		return errors.New("its state is not an object")
 	}
 	for _, member := range []string{"id", "session_id"} {
-		if id := at.Get(member); id.Type == gjson.String && !workflow.PlainID(id.Str) {
+		if id := at.Get(member); id.Type == gjson.String && !isPlainID(id.Str) {
 			return fmt.Errorf("%s %q is not a plain file name", member, id.Str)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/verb/create"
 	"git-checkpoint/internal/verb/transfer"
@@ -36,7 +35,7 @@ func (g goTeam) write(a *transfer.Archive, w *rendering) {
 		if c.Import.Here {
 			name = g.told(text, "session_id")
 		}
-		if name != "" && workflow.PlainID(name) {
+		if name != "" && isPlainID(name) {
 			dir = name
 		}
 	}

@@ -105,6 +105,14 @@ func unused(id, separator string, used map[string]bool) string {
 	return id
 }
 
+// isPlainID reports whether an id is safe to keep and to show: it cannot be a path to another
+// directory and has no control or replacement characters. Unlike safeName it allows spaces and
+// other scripts.
+func isPlainID(id string) bool {
+	return len(id) <= 200 && !strings.ContainsAny(id, "/\\\x00") && !strings.Contains(id, "..") && !strings.HasPrefix(id, ".") &&
+		strings.IndexFunc(id, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 || r == 0xfffd }) < 0
+}
+
 // none is an empty list in a document.
 var none = []json.RawMessage{}
 

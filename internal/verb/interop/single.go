@@ -68,7 +68,7 @@ func (o orchestrate) document(r *reading, name string, src *source, seen ids) er
 		}
 	}
 	id := cmp.Or(text(at, "checkpoint_id"), name)
-	if !workflow.PlainID(id) || !safeName(name) {
+	if !isPlainID(id) || !safeName(name) {
 		return fmt.Errorf("checkpoint_id %q is not a plain file name", id)
 	}
 	if err := seen.claim(id, src); err != nil {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/sys/gather"
 	"git-checkpoint/internal/sys/lazy"
 	"git-checkpoint/internal/verb/create"
@@ -92,7 +91,7 @@ func (u ultraCreate) document(name string, src *source, seen ids, rows map[strin
 		return errForeign
 	}
 	id = cmp.Or(id, name)
-	if !workflow.PlainID(id) || !safeName(name) {
+	if !isPlainID(id) || !safeName(name) {
 		return fmt.Errorf("the id %q is not a plain file name", id)
 	}
 	if !at.Get("state").IsObject() {
@@ -117,7 +116,7 @@ func (u ultraCreate) document(name string, src *source, seen ids, rows map[strin
 // row adds a checkpoint that is only in the database. Its path in messages is <database>#<id>.
 func (ultraCreate) row(r *reading, row *ultraRow, projects ultraProjects) {
 	p := ultraDatabase + "#" + row.ID
-	if !workflow.PlainID(row.ID) || !safeName(row.ID) {
+	if !isPlainID(row.ID) || !safeName(row.ID) {
 		r.problem(ultraDatabase, "the id %q is not a plain file name", row.ID)
 		return
 	}
