@@ -62,6 +62,8 @@ type Report struct {
 	Found  []Found
 	Gaps   []Gap
 	Looked int // number of objects, including those whose verdict was remembered
+
+	missing []name.OID // objects that are not here, so that nobody can look at them or send them
 }
 
 // Stopped returns the findings that nobody allowed.

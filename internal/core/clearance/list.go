@@ -3,6 +3,7 @@ package clearance
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -86,6 +87,9 @@ func List(ctx context.Context, s *checkpoint.Service, req ListRequest) (*Answer,
 		return nil, refusedByScanner(err, "what it did not scan is unknown")
 	}
 	out := guarded(ctx, s.Store, report, what.Labels)
+	if n := len(report.missing); n > 0 {
+		out.Gaps = append(out.Gaps, fmt.Sprintf("%d missing objects; one is %s", n, slices.Min(report.missing)))
+	}
 	newestFirst(out.Secrets)
 	if err := markPublic(ctx, s.Repo, out.Secrets, what.firsts); err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ func (sc *Scanner) ScanOutgoing(ctx context.Context, tips, held []name.OID) (*Re
 	if sc.off && len(sc.expunged.Objects) == 0 {
 		return report, nil
 	}
-	objects, err := sc.list(ctx, tips, held)
+	objects, err := sc.list(ctx, report, tips, held)
 	if err != nil {
 		return nil, err
 	}
@@ -49,13 +49,19 @@ func (sc *Scanner) ScanOutgoing(ctx context.Context, tips, held []name.OID) (*Re
 	return report, sc.scanObjects(ctx, report, objects, math.MaxInt64)
 }
 
-// list returns the objects that a push of tips would send.
-func (sc *Scanner) list(ctx context.Context, tips, held []name.OID) ([]met, error) {
+// list returns the objects that a push of tips would send, and reports those that are missing.
+func (sc *Scanner) list(ctx context.Context, report *Report, tips, held []name.OID) ([]met, error) {
 	if len(tips) == 0 {
 		return nil, nil
 	}
 	var objects []met
-	err := Reachable(ctx, sc.repo, tips, held, func(oid name.OID, path string) { objects = append(objects, met{oid, path}) })
+	err := Reachable(ctx, sc.repo, tips, held, func(oid name.OID, path string) {
+		if missing, is := strings.CutPrefix(string(oid), "?"); is {
+			report.missing = append(report.missing, name.OID(missing))
+		} else {
+			objects = append(objects, met{oid, path})
+		}
+	}, "--missing=print")
 	if errors.Is(err, git.ErrUnreadable) {
 		// git goes on without an object that is missing, but not with one that is garbled.
 		return nil, &checkpoint.Error{
@@ -76,8 +82,9 @@ func (sc *Scanner) list(ctx context.Context, tips, held []name.OID) ([]met, erro
 // --reflog. The repository may be a partial clone, and not may list objects that were never
 // fetched: missing objects are skipped.
 func Reachable(ctx context.Context, repo *git.Repo, from, not []name.OID, visit func(oid name.OID, path string), more ...string) error {
-	args := append([]string{"rev-list", "--objects", "--missing=allow-any", "--ignore-missing"}, more...)
-	res, err := repo.Run(ctx, git.Cmd{Args: append(args, "--stdin"), Stdin: git.Revisions(from, not)})
+	args := append([]string{"rev-list", "--objects", "--ignore-missing"}, more...)
+	// Of several --missing git takes the first.
+	res, err := repo.Run(ctx, git.Cmd{Args: append(args, "--missing=allow-any", "--stdin"), Stdin: git.Revisions(from, not)})
 	if err != nil {
 		return err
 	}
