@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 )
 
 // Write writes a file in one step: to a temporary file beside it, which is then renamed. No reader
@@ -22,7 +24,8 @@ func Write(name string, perm fs.FileMode, write func(io.Writer) error) (err erro
 	}
 	// Each name is different, so that a file that a killed process left is never in the way.
 	// os.CreateTemp is not used, because its files have mode 0600 whatever the umask says.
-	temp := filepath.Join(filepath.Dir(name), ".git-checkpoint-"+rand.Text())
+	temp := filepath.Join(filepath.Dir(name), prefix+rand.Text())
+	sweep(filepath.Dir(name))
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		if of, is := errors.AsType[*fs.PathError](err); is { // the temporary name means nothing to people
@@ -46,6 +49,20 @@ func Write(name string, perm fs.FileMode, write func(io.Writer) error) (err erro
 		return err
 	}
 	return os.Rename(temp, name)
+}
+
+const prefix = ".git-checkpoint-" // of temporary files
+
+// sweep removes the temporary files that killed processes left in a directory a day ago.
+func sweep(dir string) {
+	entries, _ := os.ReadDir(dir) //nolint:errcheck // it may be unreadable, and yet take a file
+	for _, e := range entries {
+		random, is := strings.CutPrefix(e.Name(), prefix)
+		info, err := e.Info()
+		if is && len(random) == len(rand.Text()) && err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > 24*time.Hour {
+			os.Remove(filepath.Join(dir, e.Name())) //nolint:errcheck // it may be another account's
+		}
+	}
 }
 
 // Remove removes a file that need not be there.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // content writes a text, for Write.
@@ -99,5 +100,28 @@ func TestDevice(t *testing.T) {
 		if info, err := os.Stat(to); err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
 			t.Errorf("%s is %v, %v", to, info, err)
 		}
+	}
+}
+
+// TestSweep checks that a temporary file of a day ago goes, which a killed process left, and nothing else.
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	old, stays := time.Now().Add(-25*time.Hour), []string{prefix + "ABCDEFGHIJKLMNOPQRSTUVWXYY", prefix + "staging-mine", "file"}
+	for i, name := range append([]string{prefix + "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}, stays...) {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if i != 1 { // that one is being written
+			if err := os.Chtimes(filepath.Join(dir, name), old, old); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := Bytes(filepath.Join(dir, "new"), 0o600, nil); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != len(stays)+1 {
+		t.Errorf("%v are left, %v", left, err)
 	}
 }
