@@ -57,9 +57,10 @@ const prefix = ".git-checkpoint-" // of temporary files
 func sweep(dir string) {
 	entries, _ := os.ReadDir(dir) //nolint:errcheck // it may be unreadable, and yet take a file
 	for _, e := range entries {
-		random, is := strings.CutPrefix(e.Name(), prefix)
-		info, err := e.Info()
-		if is && len(random) == len(rand.Text()) && err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > 24*time.Hour {
+		if random, is := strings.CutPrefix(e.Name(), prefix); !is || len(random) != len(rand.Text()) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > 24*time.Hour {
 			os.Remove(filepath.Join(dir, e.Name())) //nolint:errcheck // it may be another account's
 		}
 	}
