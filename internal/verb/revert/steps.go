@@ -305,9 +305,7 @@ func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*diffe
 		return nil, err
 	}
 	for _, c := range changes {
-		who := did.Who(record.Path(c.Path))
-		who.BroughtBack = who.BroughtBack || f.Entry.Event().Trigger == workflow.TriggerRevert // its record does not list what is as it was in the step before
-		switch {
+		switch who := whoIn(f, did, c.Path); {
 		case was == nil && c.From.Entry == c.To.Entry: // a commit does not say which bytes were on disk
 		case !r.wanted(c.Path) || slices.ContainsFunc(slices.Concat(after.Skipped, before.Skipped), func(p string) bool { return snapshot.Covers(p, c.Path) }):
 		case r.takes(who, f, agent, whole):
@@ -322,6 +320,14 @@ func (r *reverting) difference(ctx context.Context, f *checkpoint.Found) (*diffe
 	}
 	r.sayStep(ctx, d, rec, was != nil && was.Git.Head != rec.Git.Head)
 	return d, nil
+}
+
+// whoIn returns who made a change of a checkpoint's difference. A revert brought back all that it changed: its record does not
+// list what is as it was in the step before.
+func whoIn(f *checkpoint.Found, did author.Step, p string) author.Who {
+	who := did.Who(record.Path(p))
+	who.BroughtBack = who.BroughtBack || f.Entry.Event().Trigger == workflow.TriggerRevert
+	return who
 }
 
 // sayStep adds the step of a difference to the answer, unless there is nothing of it to take back.
