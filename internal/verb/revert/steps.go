@@ -154,12 +154,10 @@ func (r *reverting) hasAgent(ctx context.Context, f *checkpoint.Found) bool {
 		if e.Dead || f != r.into && e.Event().Trigger == workflow.TriggerManual { // no agent's, and there may be many
 			continue
 		}
-		rec, err := checkpoint.ReadRecord(ctx, r.s.Store, e)
-		if err != nil {
-			continue
-		}
-		if a, has := rec.Agent(); has && a.Name == r.req.By {
-			return true
+		if rec, err := checkpoint.ReadRecord(ctx, r.s.Store, e); err == nil {
+			if a, has := rec.Agent(); has && a.Name == r.req.By {
+				return true
+			}
 		}
 	}
 	return false

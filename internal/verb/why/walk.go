@@ -107,10 +107,11 @@ func (w *walk) attribute(ctx context.Context, v *version, i int) saved {
 	unsure, from := saved{v.point, v.path, true}, w.earlier(ctx, v, now.numbers[i])
 	has := func(hit entry) bool {
 		at := saved{point: all.pointOf(hit), path: all.pathOf(all.Changes[hit.change].Path)}
-		return all.Checkpoints[at.point].At < all.Checkpoints[v.point].At && w.journals.author(ctx, at).By != author.Outside
+		return all.Checkpoints[at.point].At < all.Checkpoints[v.point].At && w.journals.author(ctx, at).By != author.Outside &&
+			(at.path == v.path || w.files.times(ctx, w.journals.file(ctx, saved{point: v.point, path: at.path}), now.numbers[i]) == 0)
 	}
 	switch {
-	case from.point < 0 && !slices.ContainsFunc(w.files.like(now.text, i), has):
+	case from.point < 0 && !(w.files.hasOnce(ctx, v.now, i) && slices.ContainsFunc(w.files.like(now.text, i), has)):
 		return v.saved
 	case from.point < 0:
 		return unsure
@@ -132,7 +133,7 @@ func (w *walk) attribute(ctx context.Context, v *version, i int) saved {
 	return unsure
 }
 
-// earlier returns an older file that is the same as a version, or else has a line more often than the one before that.
+// earlier returns an older file that is the same as a version, or else has a line that is new in that, and there once.
 func (w *walk) earlier(ctx context.Context, v *version, line int32) saved {
 	found, past := nowhere, false
 	for n := range w.compared() {
@@ -140,7 +141,7 @@ func (w *walk) earlier(ctx context.Context, v *version, line int32) saved {
 		if past && older.now.OID == v.now.OID {
 			return older.saved
 		}
-		if past && found.point < 0 && max(w.files.times(ctx, older.now, line), w.files.times(ctx, older.was, line)) > w.files.times(ctx, v.was, line) {
+		if past && found.point < 0 && w.files.times(ctx, v.now, line) == 1 && max(w.files.times(ctx, older.now, line), w.files.times(ctx, older.was, line)) > w.files.times(ctx, v.was, line) {
 			found = older.saved
 		}
 		past = past || older == v
