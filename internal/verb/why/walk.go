@@ -96,9 +96,9 @@ func (w *walk) added(ctx context.Context, v *version, i int) saved {
 	return w.attribute(ctx, v, i)
 }
 
-// attribute is added for a line that nothing says to be brought back. If an older file had it, git stash pop may have brought it back:
-// then it is of who made it, if enough came back that nobody typed it again, or else its maker is not known. Only a tool that
-// names the file, or a person who made it both times, made it beyond doubt.
+// attribute is added for a line that nothing says to be brought back. If it is there once, and an older file had it, git stash pop may
+// have brought it back: then it is of who made it, if enough came back that nobody typed it again, or else its maker is not known.
+// Only a tool that names the file, or a person who made it both times, made it beyond doubt.
 func (w *walk) attribute(ctx context.Context, v *version, i int) saved {
 	by, now, all := w.journals.author(ctx, v.saved).By, w.files.read(ctx, v.now), w.journals.x
 	if by == author.Agent {
