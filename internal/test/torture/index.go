@@ -228,7 +228,7 @@ func (c *run) trusted(verb string, m *moment) error {
 		// The entry and the file agree in mode and content.
 		equal := (n.mode() == e.mode || c.kind.modeless && n.file()) && blob(c.hash, n.Data) == e.oid
 		switch {
-		case equal && m.dirty[e.path] && !c.kind.modeless && !m.idle: // there chmod stands for the mount, and changes stat data
+		case equal && m.stale[e.path] && !c.kind.modeless && !m.idle: // there chmod stands for the mount, and changes stat data
 			wrong = append(wrong, fmt.Sprintf("%q looks changed, and is not", e.path))
 		case !equal && !m.dirty[e.path]:
 			wrong = append(wrong, fmt.Sprintf("%q looks unchanged, and is not", e.path))

@@ -13,6 +13,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"git-checkpoint/internal/sys/gather"
 )
 
 // moment is the state of a worktree, and what a capture of it has to hold by the design.
@@ -38,6 +40,7 @@ type moment struct {
 	renewed map[string]string
 	listing string          // ls-files -s -v -t
 	dirty   map[string]bool // paths listed by git diff-files
+	stale   map[string]bool // those of them whose entry has no skip-worktree: git brings that of others up to date when it is asked
 	status  string          // git status about tracked files
 	head    string          // content of HEAD
 	commit  string          // commit of HEAD; empty: unborn
@@ -101,10 +104,11 @@ func (c *run) lookMore(m *moment, top, index string) error {
 	if err != nil {
 		return err
 	}
-	m.dirty = map[string]bool{}
-	for _, p := range split(raw) {
-		m.dirty[p] = true
+	m.dirty = gather.SetOf(split(raw))
+	if raw, err = c.host.git(top, index, "-c", "sparse.expectFilesOutsideOfPatterns=true", "diff-files", "--name-only", "-z"); err != nil {
+		return err
 	}
+	m.stale = gather.SetOf(split(raw))
 	head, err := os.ReadFile(filepath.Join(c.host.root, c.gitDir(top), "HEAD"))
 	if err != nil {
 		return err
