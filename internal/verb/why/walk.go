@@ -100,21 +100,16 @@ func (w *walk) added(ctx context.Context, v *version, i int) saved {
 // have brought it back: then it is of who made it, if enough came back that nobody typed it again, or else its maker is not known.
 // Only a tool that names the file, or a person who made it both times, made it beyond doubt.
 func (w *walk) attribute(ctx context.Context, v *version, i int) saved {
-	by, now, all := w.journals.author(ctx, v.saved).By, w.files.read(ctx, v.now), w.journals.x
+	by, now := w.journals.author(ctx, v.saved).By, w.files.read(ctx, v.now)
 	if by == author.Agent {
 		return v.saved
 	}
 	unsure, from := saved{v.point, v.path, true}, w.earlier(ctx, v, now.numbers[i])
-	has := func(hit entry) bool {
-		at := saved{point: all.pointOf(hit), path: all.pathOf(all.Changes[hit.change].Path)}
-		return all.Checkpoints[at.point].At < all.Checkpoints[v.point].At && w.journals.author(ctx, at).By != author.Outside &&
-			(at.path == v.path || w.files.times(ctx, w.journals.file(ctx, saved{point: v.point, path: at.path}), now.numbers[i]) == 0)
-	}
-	switch {
-	case from.point < 0 && !(w.files.hasOnce(ctx, v.now, i) && slices.ContainsFunc(w.files.like(now.text, i), has)):
+	if from.point < 0 {
+		if w.files.hasOnce(ctx, v.now, i) && w.isElsewhere(ctx, v, i) {
+			return unsure
+		}
 		return v.saved
-	case from.point < 0:
-		return unsure
 	}
 	older, before, came := w.journals.file(ctx, from), w.journals.walk(ctx, from), text{}
 	partners := w.files.matched(ctx, older, v.now)
@@ -123,14 +118,24 @@ func (w *walk) attribute(ctx context.Context, v *version, i int) saved {
 			came = append(came, now.text[k])
 		}
 	}
-	if partners[i] < 0 || before.open[partners[i]] {
-		return unsure
-	}
-	made, same, many := before.origin(ctx, partners[i]), older.OID == v.now.OID, letters(came) >= enough
-	if same && (many || by == author.During) || made.point >= 0 && by == author.Outside && (many || w.journals.author(ctx, made).By == by) {
-		return made
+	if at := partners[i]; at >= 0 && !before.open[at] {
+		made, same, many := before.origin(ctx, at), older.OID == v.now.OID, letters(came) >= enough
+		if same && (many || by == author.During) || made.point >= 0 && by == author.Outside && (many || w.journals.author(ctx, made).By == by) {
+			return made
+		}
 	}
 	return unsure
+}
+
+// isElsewhere reports whether an older checkpoint of any session has added a line like line i of a version, in a file of this name or in
+// one from which it is gone, other than outside the agents' tools.
+func (w *walk) isElsewhere(ctx context.Context, v *version, i int) bool {
+	all, now := w.journals.x, w.files.read(ctx, v.now)
+	return slices.ContainsFunc(w.files.like(now.text, i), func(hit entry) bool {
+		at := saved{point: all.pointOf(hit), path: all.pathOf(all.Changes[hit.change].Path)}
+		return all.Checkpoints[at.point].At < all.Checkpoints[v.point].At && w.journals.author(ctx, at).By != author.Outside &&
+			(at.path == v.path || w.files.times(ctx, w.journals.file(ctx, saved{point: v.point, path: at.path}), now.numbers[i]) == 0)
+	})
 }
 
 // earlier returns an older file that is the same as a version, or else has a line that is new in that, and there once.
