@@ -5,6 +5,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -75,7 +76,8 @@ func hooked(ctx context.Context, open opener) (r *repository, hook func(ctx cont
 	return r, hook, hook(ctx, "UserPromptSubmit", promptEvent)
 }
 
-// before measures the hook before a tool, each time for another call, and ends the tool.
+// before measures the hook before a tool, each time for another call in a prompt of its own, because a prompt's hooks share a
+// budget, and ends the tool.
 func before(ctx context.Context, rounds int, open opener) (samples, error) {
 	_, hook, err := hooked(ctx, open)
 	if err != nil {
@@ -89,7 +91,7 @@ func before(ctx context.Context, rounds int, open opener) (samples, error) {
 		ready: func(ctx context.Context) error {
 			err := send(ctx, "PostToolUse")
 			calls++
-			return err
+			return errors.Join(err, hook(ctx, "UserPromptSubmit", promptEvent))
 		},
 		run: func(ctx context.Context) error { return send(ctx, "PreToolUse") },
 	})
