@@ -30,6 +30,7 @@ type walk struct {
 	origins  memo[int, saved]
 	open     map[int]bool // the lines whose origin is being looked for
 	followed memo[lineOf, []int]
+	drops    memo[int, []int32] // by number of a version
 }
 
 // lineOf is a line of a file.
@@ -140,13 +141,14 @@ func (w *walk) isElsewhere(ctx context.Context, v *version, i int) bool {
 
 // earlier returns an older file that is the same as a version, or else has a line that is new in that, and there once.
 func (w *walk) earlier(ctx context.Context, v *version, line int32) saved {
-	found, past := nowhere, false
+	found, past, once, had := nowhere, false, w.files.times(ctx, v.now, line) == 1, w.files.times(ctx, v.was, line)
 	for n := range w.compared() {
 		older := w.version(ctx, n)
 		if past && older.now.OID == v.now.OID {
 			return older.saved
 		}
-		if past && found.point < 0 && w.files.times(ctx, v.now, line) == 1 && max(w.files.times(ctx, older.now, line), w.files.times(ctx, older.was, line)) > w.files.times(ctx, v.was, line) {
+		if past && once && found.point < 0 && (had == 0 && slices.Contains(w.dropped(ctx, n), line) ||
+			had > 0 && max(w.files.times(ctx, older.now, line), w.files.times(ctx, older.was, line)) > had) {
 			found = older.saved
 		}
 		past = past || older == v
@@ -158,6 +160,30 @@ func (w *walk) earlier(ctx context.Context, v *version, line int32) saved {
 		}
 	}
 	return found
+}
+
+// dropped returns the lines that version n has, and the file before the next one has not, and those that were in the file before
+// version n alone. A line that a file lacks was in an older one exactly if one of the versions between dropped it.
+func (w *walk) dropped(ctx context.Context, n int) []int32 {
+	return w.drops.get(n, func() (out []int32) {
+		v := w.version(ctx, n)
+		pairs := [][2]git.Entry{{v.was, v.now}}
+		if n > 0 {
+			pairs = append(pairs, [2]git.Entry{v.now, w.version(ctx, n-1).was})
+		}
+		for _, pair := range pairs {
+			before, after := w.files.read(ctx, pair[0]).numbers, w.files.read(ctx, pair[1]).numbers
+			for len(before) > 0 && len(after) > 0 && before[0] == after[0] {
+				before, after = before[1:], after[1:]
+			}
+			for len(before) > 0 && len(after) > 0 && before[len(before)-1] == after[len(after)-1] {
+				before, after = before[:len(before)-1], after[:len(after)-1]
+			}
+			kept := gather.SetOf(after)
+			out = append(out, gather.Those(before, func(line int32) bool { return !kept[line] })...)
+		}
+		return out
+	})
 }
 
 // fromHead reports whether the commit that HEAD stayed at has a line more often than the file before a version: git stash, or
