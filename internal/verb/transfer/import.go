@@ -219,6 +219,12 @@ func newImport(ctx context.Context, s *checkpoint.Rules, in *ImportSession, dryR
 	return im, err
 }
 
+// ParseDocument parses a JSON document with the same strict rules as a state.
+func ParseDocument(text []byte) (json.RawMessage, error) {
+	const maxDocumentDepth = 95 // less than the depth that a record may have, because the record wraps the document
+	return record.ParseJSON(text, record.Limits{Depth: maxDocumentDepth})
+}
+
 // DocumentDigest returns a checksum of a JSON document that does not depend on its
 // formatting or the order of members. It is how a repeated import recognises a document.
 func DocumentDigest(document json.RawMessage) (string, error) {

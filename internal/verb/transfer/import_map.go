@@ -6,7 +6,6 @@ package transfer
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"git-checkpoint/internal/core/workflow"
 	"git-checkpoint/internal/format/journal"
 	"git-checkpoint/internal/format/name"
-	"git-checkpoint/internal/format/record"
 	"git-checkpoint/internal/git"
 )
 
@@ -165,10 +163,4 @@ func (im *importing) branchOf(ctx context.Context, document string) name.Ref {
 func isPlainBranch(b string) bool {
 	return len(b) < 512 && !strings.ContainsAny(b, " ~^:?*[\\\x7f") && !strings.Contains(b, "..") && !strings.Contains(b, "@{") &&
 		strings.IndexFunc(b, func(r rune) bool { return r < ' ' }) < 0
-}
-
-// ParseDocument parses a JSON document with the same strict rules as a state.
-func ParseDocument(text []byte) (json.RawMessage, error) {
-	const maxDocumentDepth = 95 // less than the depth that a record may have, because the record wraps the document
-	return record.ParseJSON(text, record.Limits{Depth: maxDocumentDepth})
 }
