@@ -154,10 +154,12 @@ func (r *reverting) hasAgent(ctx context.Context, f *checkpoint.Found) bool {
 		if e.Dead || f != r.into && e.Event().Trigger == workflow.TriggerManual { // no agent's, and there may be many
 			continue
 		}
-		if rec, err := checkpoint.ReadRecord(ctx, r.s.Store, e); err == nil {
-			if a, has := rec.Agent(); has && a.Name == r.req.By {
-				return true
-			}
+		rec, err := checkpoint.ReadRecord(ctx, r.s.Store, e)
+		if err != nil {
+			continue
+		}
+		if a, has := rec.Agent(); has && a.Name == r.req.By {
+			return true
 		}
 	}
 	return false
@@ -458,8 +460,11 @@ func (r *reverting) busy(ctx context.Context, f *checkpoint.Found, base *journal
 	}
 	e := f.Entry.Event()
 	for _, st := range states {
+		if st.Session == f.Session {
+			continue
+		}
 		for i, c := range st.Standings() {
-			if c.Dead || c.Safety || st.Session == f.Session {
+			if c.Dead || c.Safety {
 				continue
 			}
 			other := st.At(i).Event()

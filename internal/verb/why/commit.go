@@ -67,7 +67,16 @@ func (l Line) Answer() string {
 // Add counts the answer to a line.
 func (n *Counts) Add(l Line) {
 	n.Lines++
-	*map[string]*int{"named": &n.Named, "held": &n.Held, "outside": &n.Outside, "none": &n.None}[l.Answer()]++
+	switch l.Answer() {
+	case "named":
+		n.Named++
+	case "held":
+		n.Held++
+	case "outside":
+		n.Outside++
+	default:
+		n.None++
+	}
 }
 
 // Plus returns the sum of two.

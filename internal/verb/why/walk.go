@@ -162,8 +162,8 @@ func (w *walk) earlier(ctx context.Context, v *version, line int32) saved {
 	return found
 }
 
-// dropped returns the lines that version n has, and the file before the next one has not, and those that were in the file before
-// version n alone. A line that a file lacks was in an older one exactly if one of the versions between dropped it.
+// dropped returns the lines that were lost with version n: those that it took out of the file before it, and those of its own that
+// were gone before the next version. An older file has a line that a file lacks exactly if a version in between dropped it.
 func (w *walk) dropped(ctx context.Context, n int) []int32 {
 	return w.drops.get(n, func() (out []int32) {
 		v := w.version(ctx, n)
